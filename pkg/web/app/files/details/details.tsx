@@ -3,10 +3,12 @@ import { Drawer, SidePanel } from '../../../design/drawer.tsx';
 import { useMedia } from '../../../design/media.ts';
 import { type Tab, Tabs } from '../../../design/tabs.tsx';
 import { t } from '../../../text/files.ts';
+import { useMay } from '../../services.ts';
 import type { Entry } from '../entry.ts';
 import { Thumbnail } from '../thumbnails/thumbnail.tsx';
 import type { FileActions } from '../use-file-actions.tsx';
 import { Access } from './access.tsx';
+import { Activity } from './activity.tsx';
 import { Facts } from './facts.tsx';
 import { Versions } from './versions.tsx';
 import './details.css';
@@ -26,11 +28,13 @@ const HAS_COLUMN = '(min-width: 75rem)';
 export function Details({ entry, actions, onClose, onChange }: Props) {
   const [tab, setTab] = useState('facts');
   const isColumn = useMedia(HAS_COLUMN);
+  const mayAudit = useMay('read:audit');
   const isFile = entry.type === 'file';
   const tabs: (Tab | false)[] = [
     { id: 'facts', label: t('facts') },
     isFile && { id: 'versions', label: t('versions') },
     { id: 'access', label: t('access') },
+    mayAudit && { id: 'activity', label: t('activity') },
   ];
   const shown = tabs.filter((each) => each !== false);
   const selected = shown.some(({ id }) => id === tab) ? tab : 'facts';
@@ -41,6 +45,7 @@ export function Details({ entry, actions, onClose, onChange }: Props) {
         {selected === 'facts' && <Facts entry={entry} actions={actions} />}
         {selected === 'versions' && <Versions entry={entry} onChange={onChange} />}
         {selected === 'access' && <Access entry={entry} />}
+        {selected === 'activity' && <Activity entry={entry} />}
       </Tabs>
     </div>
   );
