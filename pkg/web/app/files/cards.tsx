@@ -8,7 +8,7 @@ import { DateTime } from '../../design/measures.tsx';
 import { Menu, type MenuItems } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
 import type { Entry } from './entry.ts';
-import { marked } from './marked-name.tsx';
+import { OpenName } from './open-name.tsx';
 import { RenameField } from './rename-field.tsx';
 import { Thumbnail } from './thumbnails/thumbnail.tsx';
 import './cards.css';
@@ -84,9 +84,7 @@ export function Cards(props: Props) {
                 {renamed === entry.id ? (
                   <RenameField entry={entry} onRename={props.onRename} onEnd={props.onRenameEnd} />
                 ) : (
-                  <button type="button" class="files-open" title={entry.name} onClick={() => onOpen(entry)}>
-                    {entry.highlight === undefined ? entry.name : marked(entry.highlight)}
-                  </button>
+                  <OpenName entry={entry} onOpen={onOpen} />
                 )}
                 <span class="files-facts">
                   <DateTime value={entry.time} />

@@ -6,7 +6,7 @@ import { DateTime, FileSize } from '../../design/measures.tsx';
 import { Menu, type MenuItems } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
 import type { Entry } from './entry.ts';
-import { marked } from './marked-name.tsx';
+import { OpenName } from './open-name.tsx';
 import { RenameField } from './rename-field.tsx';
 
 export const EntryIcon = ({ entry, size }: { readonly entry: Entry; readonly size?: 'm' | 'l' | 'xl' }) =>
@@ -99,9 +99,7 @@ function Name({ entry, renamed, cut, onRename, onRenameEnd, onOpen, isNarrow }: 
         <RenameField entry={entry} onRename={onRename} onEnd={onRenameEnd} />
       ) : (
         <span class="files-title">
-          <button type="button" class="files-open" tabIndex={-1} title={entry.name} onClick={() => onOpen(entry)}>
-            {entry.highlight === undefined ? entry.name : marked(entry.highlight)}
-          </button>
+          <OpenName entry={entry} onOpen={onOpen} tabIndex={-1} />
           {isNarrow && (
             <span class="files-facts">
               <DateTime value={entry.time} />

@@ -26,7 +26,7 @@ export function RenameField({ entry, onRename, onEnd }: Props) {
   const leave = (): void => {
     const cell = input.current?.closest<HTMLElement>('[role=rowheader], li');
     onEnd();
-    requestAnimationFrame(() => (cell?.matches('[tabindex]') ? cell : cell?.querySelector<HTMLElement>('button'))?.focus());
+    requestAnimationFrame(() => (cell?.matches('[tabindex]') ? cell : cell?.querySelector<HTMLElement>('.files-open'))?.focus());
   };
   const end = async (hasFocus: boolean): Promise<void> => {
     const name = input.current?.value.trim() ?? '';
