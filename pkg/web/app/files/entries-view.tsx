@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Grid } from '../../design/grid/grid.tsx';
 import type { Sorting } from '../../design/grid/grid-props.ts';
 import { countOf, isEmpty, isSelected, kept, NOTHING, type Selection, selectionOf } from '../../design/grid/selection.ts';
@@ -42,11 +42,15 @@ interface Props {
 /** A list of entries with all that one does with them: selection, keys, menus, dragging, renaming, details. */
 export function EntriesView(props: Props) {
   const { label, entries, actions, view, onOpenFolder, empty, extra, isTrash = false, folderId, sorting, onSort } = props;
-  const { rows, problem, isLoading, list, seen } = entries;
+  const { problem, isLoading, list, seen } = entries;
   const isNarrow = useMedia(NARROW);
   const cut = useObserved(clip);
   const [selection, setSelection] = useState<Selection>(NOTHING);
   const [renamed, setRenamed] = useState<string>();
+  // While somebody types a name the list stays as it is: a row that moves would lose the field's focus.
+  const shown = useRef(entries.rows);
+  if (renamed === undefined) shown.current = entries.rows;
+  const rows = shown.current;
   const [detailsOf, setDetailsOf] = useState<string>();
   const [menu, setMenu] = useState<{ readonly entry: Entry; readonly x: number; readonly y: number }>();
 
@@ -155,7 +159,7 @@ export function EntriesView(props: Props) {
           ) : (
             <Cards
               {...shared}
-              entries={entries}
+              entries={{ ...entries, rows }}
               menuOf={menuOf}
               attributes={attributes}
               renamed={renamed}

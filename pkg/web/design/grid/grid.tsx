@@ -52,7 +52,8 @@ export function Grid<Row>(props: GridProps<Row>) {
   }, [rows]);
   useLayoutEffect(() => void (focusedId.current = idAt(at.row)), [at, rows]);
   useLayoutEffect(() => {
-    if (!isFocused.current) return;
+    // A field in a cell keeps the focus, wherever its row goes.
+    if (!isFocused.current || document.activeElement?.closest(NOT_OURS)) return;
     const cell = elementOf(table.current, at);
     // A row that leaves the screen takes its element along: the table holds the focus for it.
     if (cell && !cell.contains(document.activeElement)) cell.focus({ preventScroll: true });
