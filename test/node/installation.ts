@@ -20,7 +20,7 @@ import { SPACE } from './biology.ts';
 import { receiverObjects, RECEIVER_NAMES } from './receiver.ts';
 
 export const NAMESPACE = 'carrel-system';
-/** The claims of the chart's stores for a try. */
+/** The volume claims of the chart's trial stores. */
 const CLAIMS = {
   'data-carrel-postgres-0': '5Gi',
   'data-carrel-valkey-0': '1Gi',

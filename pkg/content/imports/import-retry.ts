@@ -23,7 +23,7 @@ export async function prepareImportRetry(
       'The archive came with the request and is gone: import it again, with on_conflict=skip, or as a stored file.',
     );
   if ((await retryEntries(tx, from.id, to.id)) < to.total)
-    throw new Problem('conflict', 'What failed is not known any more: import the archive again, with on_conflict=skip.');
+    throw new Problem('conflict', 'The failed entries are no longer known: import the archive again, with on_conflict=skip.');
   const until = new Date(clock.now().getTime() + STAGED_MS);
   await beginStaging(tx, to.uuid, until, null);
   await jobs.schedule(tx, EXPIRE_UPLOADS, {}, until);

@@ -28,7 +28,7 @@ type Parent =
 export async function childRows(db: Database, parent: Parent, query: ChildRowsQuery) {
   const request = childRequest(query);
   const where = 'id' in parent ? 'folder' : 'root';
-  // Prepared is the usual order without filters: planning takes longer than the page.
+  // The usual order without filters is prepared: planning takes longer than the page.
   const isUsual = query.q === undefined && query.sort === undefined;
   const run = <Row>(kind: string, of: KeysetRequest<FolderSort> | null, { sql, params }: Statement): Promise<Row[]> => {
     if (!isUsual) return db.query<Row>(sql, params);

@@ -17,7 +17,7 @@ const GRADE = { user_id: 'ben', score: 8.5, score_maximum: 10 };
 /** Makes the LMS answer the next request of results with these. */
 const holding = (...results: unknown[]): void => at.lms.results.manner.set({ status: 200, text: JSON.stringify(results) }, 1);
 
-test('results are shown with the person here, where that is known', async () => {
+test('results are shown with the user of this tenant, if the person has one', async () => {
   const { api, lmsId, items, make } = await course();
   const { id } = await make();
   await launched(tenant, at, { course: { id: lmsId, title: lmsId }, user: { id: 'ben', name: 'Ben Adeyemi' }, roles: [LEARNER] });
@@ -49,7 +49,7 @@ test('results are shown with the person here, where that is known', async () => 
   expect(sql).toHaveLength(4);
 });
 
-test('results are asked for below the path of the line item, before its query, with the scope of results alone', async () => {
+test('results are requested below the path of the line item, before its query, with the scope of results alone', async () => {
   const address = `${at.lms.issuer}/ags/somewhere/lineitems/8?type_id=3`;
   const { api, items } = await course({ fault: ags((claim) => (claim['lineitem'] = address)) });
   const [{ id } = { id: '' }] = await all(api, items, {});
@@ -63,7 +63,7 @@ test('results are asked for below the path of the line item, before its query, w
   ]);
 });
 
-test('pages of results are all read, and of one person also where the LMS gives those of all', async () => {
+test('all pages of results are read, also for one person where the LMS returns those of all', async () => {
   const { api, items, make } = await course();
   const { id } = await make();
   const path = `${items}/${id}/results`;

@@ -223,7 +223,7 @@ test('versions beyond the number or age to keep go for ever; the current one and
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('what was replaced on a day is looked at in the night after, and again when the days to keep it are over', async () => {
+test('versions replaced on a day are checked in the night after, and again when the days to keep them are over', async () => {
   const tenant = await platform.tenant();
   const clock = { ...systemClock, now: () => new Date('2031-05-06T07:08:09Z') };
   const jobs = new JobRequests({ notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }) });
@@ -309,7 +309,7 @@ async function pagesOf(pool: SqlPool, work: (explained: Sql) => Promise<unknown>
   return Math.max(...counts.map((found) => found.reduce((sum, [, count]) => sum + Number(count), 0)));
 }
 
-test('a look for what is due does not walk over 2,000 tenants whose work is for tomorrow', async () => {
+test('finding due work does not walk over 2,000 tenants whose work is for tomorrow', async () => {
   const pool = new SqlPool({ url: platform.stores.postgres.operator, poolSize: 1, log: silentLogger });
   await pool.query(
     `INSERT INTO carrel.work (tenant, kind, payload, due_at)
@@ -317,8 +317,8 @@ test('a look for what is due does not walk over 2,000 tenants whose work is for 
      FROM generate_series(1, 2000) t, generate_series(1, 2)`,
   );
   const look = { limit: 64, perTenant: 4 };
-  const found = await new JobStore(pool).dueTenants(look); // passes by what is dead in the index, once for all
-  // The least of three: what somebody's older look keeps from being passed by is read once more.
+  const found = await new JobStore(pool).dueTenants(look); // skips dead index entries, and marks them
+  // The least of three: an older snapshot may keep dead entries from being skipped.
   const looks: number[] = [];
   for (const _ of range(3)) looks.push(await pagesOf(pool, (explained) => new JobStore(explained).dueTenants(look)));
   await pool.query(`DELETE FROM carrel.work WHERE tenant LIKE 'tenant_later%'`);

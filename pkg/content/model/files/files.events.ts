@@ -24,8 +24,8 @@ export const fileUpdated = (file: FileRecord, changes: EventData<'file.updated'>
 });
 
 /**
- * The same as SQL for a statement that changes many files (`fileEventRows`): wants rows `f` of files as they are afterwards, with
- * `folder_uuid`, and `o` of their owners.
+ * The same fields as SQL, for a statement that changes many files (`fileEventRows`). They require rows `f` of the changed files,
+ * with `folder_uuid`, and `o` of their owners.
  */
 export const createdFields = [
   ['id', jsonOf.text('f.uuid')],

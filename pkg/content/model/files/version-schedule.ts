@@ -7,8 +7,8 @@ import { EXPIRE_VERSIONS } from './versions.jobs.ts';
 import { DAY_MS } from '../../../runtime/time.ts';
 
 /**
- * Sees to it that old versions are deleted (`spec.versions`): those beyond the number to keep at the end of the day on which they
- * came to be so many, those that are too old at the end of the day on which they were replaced, and as many days later.
+ * Schedules the deletion of old versions (`spec.versions`). Versions beyond the number to keep go at the end of the day on which
+ * there were too many; versions that are too old go `days` after the end of the day on which they were replaced.
  */
 export class VersionSchedule {
   readonly #jobs: DailyJobs;
@@ -20,7 +20,7 @@ export class VersionSchedule {
     this.#jobs = new DailyJobs(deps.clock, async (now) => {
       const end = endOfDay(now);
       await schedule({ keep, days }, end);
-      // Without the number, which may be another by then.
+      // Without the number of versions, which may have changed by then.
       if (days !== null) await schedule({ keep: null, days }, new Date(end.getTime() + days * DAY_MS));
     });
   }
