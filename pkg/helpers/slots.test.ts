@@ -39,7 +39,7 @@ test('requesters get slots in turns: a single task waits for only one task of a 
   expect(begun).toHaveLength(203);
 });
 
-test('whoever has less running goes first, however long another has waited', async () => {
+test('the user with less running goes first, however long another has waited', async () => {
   const slots = new Slots({ running: 3, waiting: 10 });
   const { ask, begun, endAll } = tasks(slots);
 
@@ -49,7 +49,7 @@ test('whoever has less running goes first, however long another has waited', asy
   expect(begun.slice(0, 4)).toEqual(['a0', 'a1', 'b0', 'c0']);
 });
 
-test('where no more may wait, one of whoever has the fewest takes the place of the last of whoever has the most', async () => {
+test('in a full queue, a request of the user with the fewest replaces the last one of the user with the most', async () => {
   const slots = new Slots({ running: 1, waiting: 4 });
   const { ask, begun, endAll } = tasks(slots);
 

@@ -118,7 +118,7 @@ test('a key that fails repeatedly waits behind pending changes', async () => {
   expect(await drain(queue)).toEqual(['changed', 'failing']);
 });
 
-test('of several later times the earliest counts, and the key is returned once', async () => {
+test('the earliest of several later times counts, and the key is returned once', async () => {
   const { queue, clock } = setUp();
 
   queue.addAfter('a', 5_000);

@@ -31,7 +31,7 @@ test('shards are sorted by name, hidden directories are ignored, and the workerâ
   ]);
 });
 
-test('what is missing is named', () => {
+test('missing settings are named', () => {
   expect(() => readShards(join(folder, 'nowhere'))).toThrow(
     'cannot be read. Give it a folder per shard with files url and tenant-address',
   );

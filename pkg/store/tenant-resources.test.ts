@@ -32,7 +32,7 @@ test('a failed load is tried again by the next caller', async () => {
   expect(await of('a')).toBe(1);
 });
 
-test('of more than 200 tenants, those requested longest ago are loaded again', async () => {
+test('beyond 200 tenants, those requested longest ago are loaded again', async () => {
   const { of } = counted();
   for (let at = 0; at < 200; at += 1) await of(`t${at}`);
   await of('t0');

@@ -123,7 +123,7 @@ test.each([
   await expect(reading(program, {}, content)).rejects.toThrow(refusal);
 });
 
-test('where the archive cannot be read, the content that needs it and the next one fail with the reason, at once', async () => {
+test('if the archive cannot be read, the content that needs it and the next one fail at once, with the reason', async () => {
   const entry = { name: 'a', flags: 0, method: 0, crc: 1, packed: 3, size: 3, offset: 0, end: 10, nameCrc: 0, mode: 0 };
   // oxlint-disable-next-line require-yield -- it fails before
   const fails: ReadRange = async function* () {

@@ -107,7 +107,7 @@ test('a versitygw without the guard is skipped, even in CARREL_BINARIES', async 
   await expect(resolveBinary('versitygw', machine(env))).resolves.toBe(wanted);
 });
 
-test('of five concurrent builds only one runs, and all use its result', async () => {
+test('only one of five concurrent builds runs, and all use its result', async () => {
   let builds = 0;
   const make = async (aside: string): Promise<void> => {
     builds++;

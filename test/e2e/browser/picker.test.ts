@@ -78,7 +78,7 @@ test('an instructor uploads in the picker, chooses how to add each file, and the
   expect(violations).toEqual([]);
 });
 
-test('where the preset says FormPost, the answer is posted, from a phone, with the keyboard alone', async () => {
+test('with a preset of FormPost, the answer is posted, from a phone, with the keyboard alone', async () => {
   const { namespace, name } = tenant;
   const wanted = registration(namespace, name, lmsUrl(where, '').replace(/\/$/, ''), `client-of-${name}`) as { spec: object };
   await apply(where, { ...wanted, spec: { ...wanted.spec, deepLinkingResponseMode: 'FormPost' } });

@@ -150,7 +150,7 @@ test('guesses from many networks wait in a row, two a network and eight in all; 
   expect(done.map(({ status }) => status)).toEqual([...range(7).map(() => 401), 200]);
 });
 
-test('of IPv6 the /56 is one network', async () => {
+test('a /56 of IPv6 counts as one network', async () => {
   const { user } = await tenant.user();
 
   const guesses = await Promise.all(

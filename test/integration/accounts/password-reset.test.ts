@@ -41,7 +41,7 @@ test('an administrator’s token sets a password once and ends all sessions', as
   expect(JSON.stringify(await tenant.db.query('SELECT * FROM password_resets'))).not.toContain(token);
 });
 
-test('of 20 racing uses with different passwords one wins', async () => {
+test('one of 20 racing uses with different passwords wins', async () => {
   const { user } = await tenant.user();
   const token = await resetOf(user.id);
   const passwords = range(20).map((at) => `${NEW} ${at}`);

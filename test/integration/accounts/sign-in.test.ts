@@ -93,7 +93,7 @@ test('a refresh token that is used twice ends its session whole, access tokens i
   expect([next.status, ...access.map(({ status }) => status)]).toEqual([401, 401, 401]);
 });
 
-test('of 50 racing uses of one refresh token exactly one wins, and the session is over', async () => {
+test('exactly one of 50 racing uses of a refresh token wins, and the session is over', async () => {
   const { api } = await tenant.user();
 
   const replies = await Promise.all(

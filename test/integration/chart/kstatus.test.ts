@@ -29,7 +29,7 @@ const statusesOf = (resources: readonly object[]): string[] =>
     ({ status }) => status,
   );
 
-test('what the operator has not seen yet is in progress, in all three kinds', async () => {
+test('a resource that the operator has not seen yet is in progress, in all three kinds', async () => {
   const namespace = await newNamespace(cluster);
   const made = <T extends KubeObject>(kind: Kind<T>, object: KubeObject) => cluster.of(kind).create(object as T);
   const tenantRef = { name: 'north' };
@@ -59,7 +59,7 @@ test('a Tenant is current when it is ready, and in progress when its change is n
   expect(statusesOf([ready, changed, deleted, waiting])).toEqual(['Current', 'InProgress', 'Terminating', 'InProgress']);
 });
 
-test('what only a person can correct has failed, and what passes by itself is in progress, in all three kinds', async () => {
+test('a fault for a person to correct has failed, one that passes by itself is in progress, in all three kinds', async () => {
   const outcomes = async (reason: string, isTerminal: boolean) => [
     await tenantAfter('DatabaseReady', failing(reason, isTerminal)),
     await scopedAfter('Webhook', reason, isTerminal),

@@ -45,7 +45,7 @@ test('the operator may connect only to DNS, the API server, the configured store
   ]);
 });
 
-test('where no Ingress controller is named, one in the nodes’ network reaches the answers for suspended tenants', async () => {
+test('without a named Ingress controller, one in the nodes’ network reaches the answers for suspended tenants', async () => {
   const { ingress } = operatorPolicy(await least, 'carrel-operator');
 
   expect(ingress.map(({ ports, from }) => [ports[0]?.port, from])).toEqual([

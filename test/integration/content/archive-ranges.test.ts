@@ -164,7 +164,7 @@ print(json.dumps({i.filename: z.read(i).decode() for i in z.infolist() if i.file
   });
 });
 
-test('where one CRC-32 is not known the archive has no length, tag or ranges, and is whole', async () => {
+test('without one of the CRC-32s the archive has no length, tag or ranges, and is whole', async () => {
   const { api } = await tenant.user();
   const top = await course(api);
   await tenant.db.query(

@@ -291,6 +291,6 @@ describe('a tenant with limits', () => {
   });
 });
 
-test('what counts is what is there', async () => {
+test('the counts equal what exists', async () => {
   expect(await faultsOf(tenant)).toEqual([]);
 });

@@ -173,7 +173,7 @@ describe('who may move a folder', () => {
     expect((await move(bob, inner, other)).body).toMatchObject({ path: `/${shared.name}/${other.name}/${inner.name}`, depth: 2 });
   });
 
-  test('what one is shown as the parent leaves it where it is', async () => {
+  test('the parent as it is shown leaves the folder where it is', async () => {
     const top = await folder(ada.api);
     const sub = await folder(ada.api, top.id);
     await grant(ada, `/folders/${sub.id}`, bob, 'write');
@@ -193,7 +193,7 @@ describe('who may move a folder', () => {
     expect(reply).toMatchObject({ status: 403, body: { error: 'forbidden' } });
   });
 
-  test('what was given through the folders that it leaves ends below it; what its owner gave stays', async () => {
+  test('grants given through the folders that it leaves end below it; those of its owner stay', async () => {
     const carl = await tenant.user();
     const shared = await folder(ada.api);
     await grant(ada, `/folders/${shared.id}`, bob, 'admin');

@@ -44,7 +44,7 @@ test('uploads that end together share statements, and each has its own event', a
 
 const byId = (a: Record<string, unknown>, b: Record<string, unknown>): number => String(a['id']).localeCompare(String(b['id']));
 
-test('of uploads of one name that end together one has it, and the others what they asked for', async () => {
+test('of uploads of one name that end together, one gets it, and the others what they asked for', async () => {
   const { api, user } = await tenant.user();
   const { id } = (await api.post('/folders', { name: 'same' })).body;
 
@@ -108,7 +108,7 @@ test('a file is where its folder is at the end of the upload', async () => {
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('what does not fit beside what was stored is refused, with the reason', async () => {
+test('an upload that does not fit beside what was stored is refused, with the reason', async () => {
   const { api, user } = await tenant.user({ storage_quota: 10 });
   expect((await upload(api, 'within')).status).toBe(201);
   const refused = await upload(api, 'too much');

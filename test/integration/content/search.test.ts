@@ -227,7 +227,7 @@ test.each([
   expect([status, body.error, body.details?.[0]?.field]).toEqual([400, 'validation_failed', field]);
 });
 
-test('what is meant for SQL, LIKE or a regular expression is text', async () => {
+test('characters with a meaning in SQL, LIKE or regular expressions are text', async () => {
   const { api } = await tenant.user();
   await upload(api, '100%_done (v1.0) [a].txt');
   await upload(api, '1000 done.txt');

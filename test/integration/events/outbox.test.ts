@@ -146,7 +146,7 @@ test('each active endpoint that wants the event has a delivery; an event that no
   expect(unheard).toEqual([]);
 });
 
-test('what is rolled back leaves no event, and one of another shape is refused', async () => {
+test('a rolled-back transaction leaves no event, and an event of another shape is refused', async () => {
   const events = new Events({
     notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }),
     clock: systemClock,

@@ -95,7 +95,7 @@ test('a time may have any offset that there is', async () => {
   expect((await since(new Date(Date.now() + 60_000).toISOString())).body.data).toEqual([]);
 });
 
-test('where all fields are optional a request needs no body, also in chunks from a proxy; other types are refused', async () => {
+test('if all fields are optional a request needs no body, also in chunks from a proxy; other types are refused', async () => {
   const { id } = await create();
   const headers = [
     'Host',

@@ -107,7 +107,7 @@ test.each([
   expect(refusal(await admin.post('/webhooks', { ...hook, ...input }))).toEqual(expected);
 });
 
-test('of 60 creations at once exactly 50 are made, and the others say what to do', async () => {
+test('exactly 50 of 60 concurrent creations succeed, and the others say what to do', async () => {
   const replies = await Promise.all(range(60).map(() => untilServed(() => admin.post('/webhooks', hook))));
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 50, 409: 10 });

@@ -52,7 +52,7 @@ const slots = async (state: string): Promise<number> =>
     new RegExp(`^carrel_helper_slots\\{kind="texts",state="${state}"[^}]*\\} (\\d+)$`, 'm').exec(await helpers.metrics())?.[1],
   );
 
-test('of 200 translations at once the excess is refused, and small requesters are answered before large ones', async () => {
+test('the excess of 200 concurrent translations is refused, and small requesters are answered before large ones', async () => {
   const [many, more, one] = tenants;
   for (const { rows } of tenants) await syncHelpers(rows, [{ kind: 'translate', url: helpers.url, token: null }]);
   // Once the server knows the languages, it calls the translator alone.

@@ -110,7 +110,7 @@ test('a stored archive is imported into a folder; lines and tables of its entrie
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
-test('where names are taken, entries fail, get other names, become versions or are skipped', async () => {
+test('entries with taken names fail, get other names, become versions or are skipped', async () => {
   const expected = {
     fail: ['failed', 'name_conflict', null, 1],
     rename: ['succeeded', null, 'd/a (1).txt', 2],

@@ -37,7 +37,7 @@ const retried = async (api: Api, id: string, body = {}) => {
   return jobEnd(api, job.id);
 };
 
-test('what failed of a stored archive is imported alone when it is tried again, and again where it fails once more', async () => {
+test('a retry imports only the failed entries of a stored archive, and so does the next one', async () => {
   const { api, user, a, b, archive } = await taken();
   const first = await imported(api, archive);
   expect(first).toMatchObject({ state: 'succeeded', progress: { total: 3, done: 3, failed: 2 }, result: { files: 1 } });

@@ -266,7 +266,7 @@ describe('the applier', () => {
     expect((await api.get(key('c'))).data).toEqual({ a: 'theirs' });
   });
 
-  test('what applying does not repair is not tried again until something changes', async () => {
+  test('drift that applying does not repair is not tried again until something changes', async () => {
     // The server drops the zero, so that it stays different.
     const service = (text: string): Service => ({
       metadata: { namespace, name: 'web', labels: { text } },

@@ -82,7 +82,7 @@ test('an Event that the server refuses is dropped and counted, and the next is w
   await running;
 });
 
-test('what an Event would have said is in the log, without a stack, where its namespace is being deleted', async () => {
+test('the text of an Event is in the log, without a stack, if its namespace is being deleted', async () => {
   await new ResourceApi(client, NAMESPACE).create({ metadata: { name: 'going' } });
   const there = await new ResourceApi(client, CONFIG_MAP).create({ metadata: { namespace: 'going', name: 'thing' } });
   await new ResourceApi(client, NAMESPACE).delete({ namespace: '', name: 'going' });

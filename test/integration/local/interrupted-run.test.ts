@@ -61,7 +61,7 @@ test.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s ends everything that a 
   await waitFor('its last line', () => /interrupted; \d+ processes ended/.test(run.output()));
 });
 
-test('what a run that was killed has left is found and ended by the next one', async () => {
+test('the next run finds and ends what a killed run has left', async () => {
   const run = await runWithStores();
   run.runner.kill('SIGKILL');
   await waitFor('the end of the runner', () => run.runner.signalCode !== null);

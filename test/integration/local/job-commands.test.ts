@@ -181,7 +181,7 @@ async function failedBatch(): Promise<{ id: string; api: Awaited<ReturnType<type
   return { id: task.id, api };
 }
 
-test('of a person’s job that has ended, the failed items become one job of that person', async () => {
+test('the failed items of a person’s ended job become one job of that person', async () => {
   const { id, api } = await failedBatch();
   const { body: none } = await api.delete('/trash');
   await run('jobs', 'cancel', none.id, '--tenant', tenant.slug);
@@ -207,7 +207,7 @@ test('of a person’s job that has ended, the failed items become one job of tha
   expect(nothing.stderr).toBe(`carrel: job ${none.id} (empty_trash) has ended: it is canceled, and none of its items failed\n`);
 });
 
-test('what is named wrongly is said, with what there is', async () => {
+test('a wrong name is refused with the names that exist', async () => {
   for (const namespace of ['physics', 'chemistry'])
     await platform.registryOn(platform.pool).claim({
       slug: `${namespace}-lab`,
@@ -237,7 +237,7 @@ test('what is named wrongly is said, with what there is', async () => {
   expect(command).toMatchObject({ code: 1, stderr: expect.stringContaining("required option '--tenant <slug>' not specified") });
 });
 
-test('of a tenant that is suspended, jobs are listed and changed as of any other', async () => {
+test('jobs of a suspended tenant are listed and changed like those of any other', async () => {
   const id = await addJob();
   // The operator does this to a suspended tenant's role.
   await platform.pool.query(`ALTER ROLE "${roleOf()}" CONNECTION LIMIT 0`);

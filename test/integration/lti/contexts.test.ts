@@ -132,7 +132,7 @@ test('an instructor sees the courses that they teach and no others, a learner no
   ]);
 });
 
-test('whoever no longer teaches a course no longer sees it', async () => {
+test('a person who no longer teaches a course no longer sees it', async () => {
   const one = course();
   const user = { id: 'ada-who-left' };
   const { api } = await launched(tenant, at, { course: one, user });

@@ -18,7 +18,7 @@ async function inCourse(id: string, role: string): Promise<{ api: Api; folderId:
   return { api, folderId: launch.body.folder.id };
 }
 
-test('who made a folder in a course has no power over it once the LMS says that they teach no more', async () => {
+test('the maker of a folder in a course loses control of it once the LMS says that they no longer teach', async () => {
   const { api: teacher, folderId } = await inCourse('was-teacher', INSTRUCTOR);
   const { api: colleague } = await inCourse('colleague', INSTRUCTOR);
   const made = await teacher.post('/folders', { name: 'Week 1', parent_id: folderId });

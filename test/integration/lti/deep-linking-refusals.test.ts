@@ -228,7 +228,7 @@ test('an hour after the launch the picker is over: its page is entry_expired, an
   ]);
 });
 
-test('what was given to an LMS ends: with its time, the file, its giver’s right to read it, and their account', async () => {
+test('a link given to an LMS ends with its time, the file, its giver’s right to read it, or their account', async () => {
   const instructor = await launched(timed, own, { user: { id: 'lender' } });
   const picker = await picking(timed, own, {}, { user: { id: 'giver' } });
   const { body: me } = await picker.api.get('/users/me');

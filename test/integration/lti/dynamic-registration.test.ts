@@ -196,7 +196,7 @@ test('the button pressed again, at once or later, shows the same registration an
   expect([later.status, desk.tools.length, await requestsOf(tenant)]).toEqual([200, 1, []]);
 });
 
-test('of 8 people who register by one link at once, one does, and the others read that the link is busy', async () => {
+test('one of 8 people who register by one link at once succeeds, and the others read that the link is busy', async () => {
   const desk = newDesk();
   const link = await newLink(tenant);
   const pages = await Promise.all(range(8).map(() => shownPage(desk, link)));
@@ -264,7 +264,7 @@ test('an attempt of a server that died holds the link for a minute at most', asy
   expect([busy.code, free.status]).toEqual(['link_busy', 200]);
 });
 
-test('what was shown is what is sent: a configuration that changes meanwhile changes nothing', async () => {
+test('the registration that was shown is sent: a configuration that changes meanwhile changes nothing', async () => {
   const desk = newDesk();
   const page = await shownPage(desk, await newLink(tenant));
   desk.configuration = (configuration) =>

@@ -75,7 +75,7 @@ const asked = async (work: () => Promise<unknown>): Promise<number> => {
   return lms.tokens.requests - before;
 };
 
-test('those who want the same token at once share one request, and the key is opened once', async () => {
+test('concurrent requests of the same token share one request, and the key is opened once', async () => {
   expect(await asked(() => Promise.all(range(50).map(() => ask())))).toBe(1);
   expect(opened).toBe(1);
 });

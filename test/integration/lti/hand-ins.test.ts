@@ -168,7 +168,7 @@ test('people hand in files of their own, by launches of their own', async () => 
   ]);
 });
 
-test('what was handed in and deleted since says so, and its address gives nothing', async () => {
+test('a hand-in whose file was deleted says so, and its address returns nothing', async () => {
   const { course, person, file, learner } = await handedIn();
   const teacher = await opens(course, 'teacher', INSTRUCTOR, review(person));
   const before = (await shown(teacher)).body.download_url;

@@ -59,7 +59,7 @@ test('login initiation by POST works as by GET, and binds the launch by a partit
   expect((await browser.get(String(begun.headers.location))).text).toContain('id_token');
 });
 
-test('of 50 racing posts of one valid response exactly one launches', async () => {
+test('exactly one of 50 racing posts of a valid response launches', async () => {
   const browser = new Browser();
   const form = await toTheForm(browser, at.lms.open(at.clientId, { user: { id: 'racer' } }));
   if ('ended' in form) throw new Error(form.ended.text);

@@ -226,7 +226,7 @@ test('a line item whose address has a query is shown, changed and deleted at jus
   );
 });
 
-test('what the LMS no longer has is 404 for a reader, and deleted already for who deletes it', async () => {
+test('a line item that the LMS no longer has is 404 to a reader, and already deleted to a deleter', async () => {
   const { api, items, make } = await course();
   const { id, url } = await make();
   const { authorization } = at.lms.lineItems.received.at(-1) ?? { authorization: '' };

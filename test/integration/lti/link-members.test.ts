@@ -91,7 +91,7 @@ test.each<[string, string, ServiceManner]>([
   },
 );
 
-test('who is not in the list of a link stays in the course, and a roster is asked for without a link', async () => {
+test('a person missing from a link’s list stays in the course, and a roster is requested without a link', async () => {
   const { api, path, id, people, launch } = await restricted();
   await launch({ user: { id: 'p0', name: 'Person 0' }, roles: [LEARNER] });
   const before = await stateOf(tenant, id);

@@ -22,7 +22,7 @@ const cookieBytes = (browser: Browser): number =>
     .filter(([, { path }]) => path === '/launch')
     .reduce((sum, [key, { value }]) => sum + key.split(' ')[1]!.length + value.length + 3, 0);
 
-test('of 60 logins that were left open the last ones stand, the Cookie header is bounded, and the newest launches', async () => {
+test('the last of 60 open logins stay valid, the Cookie header is bounded, and the newest launches', async () => {
   const browser = new Browser();
   const tabs = [];
   for (const index of range(60)) tabs.push(await tab(browser, `left-open-${index}`));

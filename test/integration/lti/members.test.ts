@@ -10,7 +10,7 @@ const { tenant, at } = lmsSuite();
 const course = (...more: Parameters<typeof rosterCourse> extends [unknown, unknown, ...infer Rest] ? Rest : never) =>
   rosterCourse(tenant, at, ...more);
 
-test('whoever launches is a member of the course, as the LMS says them, in two statements', async () => {
+test('a person who launches becomes a member of the course, as the LMS describes them, in two statements', async () => {
   const { api, members, launch } = await course();
   await launch({ user: { id: 'ben', name: 'Ben Adeyemi', email: 'ben@example.org' }, roles: [LEARNER] });
   await launch({ user: { id: 'cyd' }, roles: ['Learner', 'Instructor#TeachingAssistant'] });
@@ -42,7 +42,7 @@ test('whoever launches is a member of the course, as the LMS says them, in two s
   expect(sql).toHaveLength(2);
 });
 
-test('what a launch changes of a member is shown, and what it leaves out stays', async () => {
+test('changes of a member by a launch are shown, and values that it omits stay', async () => {
   const { people, launch } = await course();
   await launch({ user: { id: 'ben', name: 'Ben', email: 'ben@example.org' }, roles: [LEARNER] });
 

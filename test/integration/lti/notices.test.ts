@@ -132,7 +132,7 @@ test('a notice is answered once it is stored with its job, by two statements; se
   expect(jobs).toHaveLength(1);
 });
 
-test('what is valid is stored beside what is not, since platforms do not send again', async () => {
+test('valid notices are stored beside invalid ones, since platforms do not send again', async () => {
   const reply = await post({ notices: [{ jwt: 'hello' }, jwt(), jwt('LtiHelloWorldNotice', {}), jwt(COPY, copied('new'))] });
 
   expect([reply.status, reply.body]).toEqual([

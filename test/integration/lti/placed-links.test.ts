@@ -227,7 +227,7 @@ test('a target gives no more than its maker could: a link to a file that the mak
   expect(await download(learner.api, file.id)).toBe(404);
 });
 
-test('whoever leaves the course loses what the link gave, in the session that is open', async () => {
+test('a person who leaves the course loses what the link gave, even in an open session', async () => {
   const { course, file, custom } = await courseWithLink();
   const learner = await learns(course, custom);
   const { body: me } = await learner.api.get('/users/me');
@@ -241,7 +241,7 @@ test('whoever leaves the course loses what the link gave, in the session that is
   expect(body.resource_link).toMatchObject({ file: null, problem: { code: 'link_not_member' } });
 });
 
-test('what a key signed ends with the key', async () => {
+test('targets that a key signed end with the key', async () => {
   const teacher = await launched(stranger, there, { user: { id: 'prof' } });
   const file = await fileOf(teacher.api);
   const custom = await placedFor(stranger, there, teacher, file.id);
@@ -324,7 +324,7 @@ test('a warm request costs one statement in the session of a placed link, and no
   ]);
 });
 
-test('who views another person’s launch sees what that person’s link gives, and the file where they may read it', async () => {
+test('a viewer of another person’s launch sees what their link gives, and the file if the viewer may read it', async () => {
   const { course, teacher, file, custom } = await courseWithLink();
   const learner = await learns(course, custom);
 

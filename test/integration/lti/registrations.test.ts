@@ -97,7 +97,7 @@ test('the list has every registration once, in order and by pages, and a switche
   });
 });
 
-test('what an LMS agreed by Dynamic Registration is shown, as pending until somebody launches', async () => {
+test('the agreement of a Dynamic Registration is shown, as pending until somebody launches', async () => {
   const by = await registeredLms(tenant, at);
   const agreed = { product: 'moodle', scopes_asked: ['a', 'b'], scopes_granted: ['a'], placements: ['LtiDeepLinkingRequest'] };
   await tenant.db.query(

@@ -60,7 +60,7 @@ test('refresh tokens of a live session are deleted a day after they expired', as
   });
 });
 
-test('what has expired is found by an index: nobody who comes pays for all who are there', async () => {
+test('an index finds expired rows: a launch does not pay for all others', async () => {
   const { user } = await tenant.user();
   const { toolId, platformId } = at;
   const { id } = (await tenant.db.tables.users.find({ email: user.email })) ?? { id: 0 };

@@ -106,7 +106,7 @@ test('an administrator’s launch session does not see others’ launches', asyn
   expect((await tenant.admin.get(`/lti/launches/${others.launchId}`)).status).toBe(200);
 });
 
-test('what is taken from the account is taken from its launch’s session', async () => {
+test('rights taken from the account are taken from its launch’s session', async () => {
   const { api } = await launched(tenant, at, { user: { id: 'stripped' }, roles: [INSTRUCTOR] });
   const { id } = (await api.get('/users/me')).body;
   const upload = () => api.upload('/files', { file: Buffer.from('x'), name: `${systemRandom.hex(4)}.txt` });

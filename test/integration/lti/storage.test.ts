@@ -171,7 +171,7 @@ test.each<[string, (kept: string, other: string) => string, string]>([
   expect([refused.status, refused.code]).toEqual([400, code]);
 });
 
-test('what the cookie holds does not pass for what the storage holds', async () => {
+test('the value of the cookie does not pass for that of the storage', async () => {
   const browser = new Browser();
   const begun = await browser.get(at.lms.open(at.clientId, { storageTarget: '_parent' }));
   const response = formOf(await browser.get(exchangeOf(begun)['next'] ?? ''));
@@ -192,7 +192,7 @@ test('an answer is taken once, and by which way it launched does not matter', as
   expect([first.status, again.status, again.code]).toEqual([303, 409, 'launch_used']);
 });
 
-test('of 40 racing posts of one response, half by cookie and half by storage, exactly one launches', async () => {
+test('exactly one of 40 racing posts of a response, half by cookie and half by storage, launches', async () => {
   const browser = new Browser();
   const begun = await browser.get(at.lms.open(at.clientId, { storageTarget: '_parent', user: { id: 'two-ways' } }));
   const { next = '', value = '' } = exchangeOf(begun);

@@ -107,7 +107,7 @@ test.each<[string, Fault, string, string]>([
   }),
 );
 
-test('who begins ever other logins has four values noted an hour, cut and without NUL; what the LMS signs is noted besides', () =>
+test('ever new logins leave four values an hour, cut and without NUL; values that the LMS signs are noted besides', () =>
   withLms(async (by) => {
     await login(by, { client_id: `a\0b${'x'.repeat(300)}` });
     await Promise.all(range(20).map((at) => login(by, { client_id: `racing-${at}` })));

@@ -283,7 +283,7 @@ class HookedFolder extends FolderRepository {
   }
 }
 
-test('what a tenant deletes for good while it is backed up is in the backup neither as row nor as object', async () => {
+test('files deleted for good during a backup are in it neither as rows nor as objects', async () => {
   const tenant = await filled();
   let snapshots = 0;
   const repository = new HookedFolder(await newFolder(), async (name) => {

@@ -72,7 +72,7 @@ test('the status shows waiting and admitted deployments, an Event names those th
   expect((await cluster.registrations.get(key)).spec.deploymentIds).toEqual(['1']);
 });
 
-test('what waits and what is decided is shown long before the next poll, since the operator is notified of each', async () => {
+test('waiting and decided deployments are shown long before the next poll, since the operator is notified of each', async () => {
   const { launchFrom, decide, shown } = await newRegistration();
   const took: number[] = [];
   const measured = async (change: Promise<unknown>, waiting: object, admitted: object): Promise<void> => {

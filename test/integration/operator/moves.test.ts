@@ -113,7 +113,7 @@ const held = async (pool: SqlPool, slug: string) =>
     [tenantRole(slug)],
   );
 
-test('what cannot be moved is refused in one line, and the tenant stays as it is', async () => {
+test('an impossible move is refused in one line, and the tenant stays as it is', async () => {
   const { key, slug } = await filledTenant();
   await cluster.tenants.patch(key, { spec: { database: { shard: 'main' } } } as object);
   const attempt = async (to: string) => (await move(slug, to)).stderr;

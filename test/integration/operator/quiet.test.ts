@@ -105,7 +105,7 @@ test('a reconcile without changes is two statements for a Tenant, one for other 
   expect(found.writes).toEqual(TOUCHES);
 });
 
-test('what a tenant uses stands in its status and in the metrics, and is counted again', async () => {
+test('a tenant’s usage is in its status and in the metrics, and is counted again', async () => {
   const key = await readyTenant();
   const usage = async () => (await cluster.tenants.get(key)).status?.usage;
   const first = await usage();

@@ -239,7 +239,7 @@ test('the key that the operator makes for a tenant opens its bucket alone, whate
   for (const key of [one, other]) await gone(key);
 });
 
-test('who adopts a bucket gets it without the policy and the access list that its former owner had left', async () => {
+test('an adopted bucket comes without the policy and the access list of its former owner', async () => {
   const [slug, root] = [unique(), newClient(testBackends().stores.s3)];
   const bucket = { bucket: bucketName(slug), accessKeyId: bucketName(slug), secretAccessKey: 'one-secret-of-a-key' };
   await admin.ensureBucketWithUser(bucket);

@@ -191,7 +191,7 @@ test('a key of one’s own that is exchanged signs at once, and the one before s
   expect(ids[1]).toBe(first);
 });
 
-test('of two registrations that contradict each other the later is refused, until the earlier goes', async () => {
+test('the later of two contradictory registrations is refused until the earlier one goes', async () => {
   const issuer = `https://${unique()}.example`;
   const [first, second] = [
     { namespace, name: unique('a') },

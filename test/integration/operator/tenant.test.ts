@@ -155,7 +155,7 @@ test('a tenant that is to hold fewer connections keeps those it has until its fo
   await pool.close();
 });
 
-test('of a Tenant that is not accepted nothing is made', async () => {
+test('nothing is made for a Tenant that is not accepted', async () => {
   const key = { namespace, name: unique() };
   await cluster.tenants.create(tenantOf(namespace, key.name, { image: 'elsewhere/carrel:1' }));
 

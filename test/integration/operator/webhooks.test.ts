@@ -121,7 +121,7 @@ test('a Webhook whose address nobody can dial is refused', async () => {
   expect(conditionOf(webhook, 'Accepted')?.message).toBe('spec.url is not an address that can be dialled');
 });
 
-test('of Webhooks beyond the 50 of a tenant, those of REST included, each says so and is made when there is room', async () => {
+test('each Webhook beyond the 50 of a tenant, those of REST included, says so and is made when there is room', async () => {
   const crowded = unique();
   await cluster.tenants.create(tenantOf(namespace, crowded));
   await ready(cluster.tenants, { namespace, name: crowded });

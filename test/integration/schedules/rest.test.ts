@@ -63,7 +63,7 @@ test('however often a schedule is changed, the jobs that wait for it do not grow
   expect((await ticksOf(id)).length).toBeLessThanOrEqual(2);
 });
 
-test('of 60 racing creations as many succeed as an institution may have', async () => {
+test('as many of 60 racing creations succeed as an institution may have', async () => {
   const present = (await tenant.admin.get('/schedules', { query: { limit: 100 } })).body.data.length;
   const replies = await Promise.all(range(60).map(() => untilServed(() => tenant.admin.post('/schedules', NIGHTLY))));
 
@@ -167,7 +167,7 @@ test('administrators alone see and change schedules', async () => {
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 403));
 });
 
-test('what spec.schedules has is shown and run here, and changed there', async () => {
+test('schedules of spec.schedules are shown and run here, and changed there', async () => {
   const { id } = await create();
   await tenant.db.query(`UPDATE schedules SET managed_by = 'kubernetes', managed_ref = 'nightly' WHERE uuid = $1`, [id]);
   const refused = [

@@ -24,7 +24,7 @@ const fill = async (text = 'kept'): Promise<void> => (await cache.lookup(entry))
 const write = (...subjects: string[]): Promise<void> =>
   cache.transaction(tenant.db, async (tx) => cache.invalidate(tx, ...subjects));
 
-test('what Redis did not answer with the session is loaded from its rows, and Redis is not asked again', async () => {
+test('values missing from the reply of Redis are loaded from rows, and Redis is not asked again', async () => {
   const { sub, sid } = JSON.parse(Buffer.from(tenant.admin.token?.split('.')[1] ?? '', 'base64url').toString());
   let asked = 0;
   const counted = (call: FunctionCall): ReturnType<Redis['call']> => {

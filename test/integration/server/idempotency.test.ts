@@ -27,7 +27,7 @@ test('the same key with another request is a 422', async () => {
   expect([other.status, other.body.error]).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('what is stored of a request is no hash of its body, so that a password in it cannot be guessed', async () => {
+test('no hash of a request’s body is stored, so that a password in it cannot be guessed', async () => {
   const body = { email: 'guessed@idempotent.example', username: 'guessed', password: 'correct horse battery 1' };
   const made = await tenant.admin.post('/users', body, { headers: { 'idempotency-key': 'key-guess' } });
   const guess = createHash('sha256')
@@ -40,7 +40,7 @@ test('what is stored of a request is no hash of its body, so that a password in 
   expect(row).not.toEqual({ fingerprint: guess });
 });
 
-test('of 50 racing requests with one key one is done; the others get 409 while it runs, or its reply', async () => {
+test('one of 50 racing requests with one key is done; the others get 409 while it runs, or its reply', async () => {
   const replies = await Promise.all(range(50).map(() => untilServed(() => create('key-3', 'racer'))));
   const made = replies.filter(({ status }) => status === 201);
 

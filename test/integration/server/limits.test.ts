@@ -107,7 +107,7 @@ test('a page replies to a client that accepts JSON with an error body and Retry-
   });
 });
 
-test('of 50 racing requests a user with a limit of 20 has 20, and another user is served', async () => {
+test('20 of 50 racing requests of a user with a limit of 20 succeed, and another user is served', async () => {
   const tenant = await start({ limits: { user: 20 } });
   const other = await tenant.user();
 

@@ -183,7 +183,7 @@ test('each schema, parameter, body and reply has an example that is valid by its
   expect(wrong).toEqual([]);
 });
 
-test('what parameters may be is said as exactly as it is enforced', () => {
+test('the document describes parameters as exactly as they are enforced', () => {
   const parameter = (name: string, called: string): Schema | undefined => {
     const operation = operationsOf(document).find((each) => each.name === name);
     return operation && parametersOf(document, operation).find((each) => each.name === called)?.schema;

@@ -41,7 +41,7 @@ test('a tenant begins with the defaults; a change keeps the other fields, costs 
   ]);
 });
 
-test('of ten changes that race by one entity tag, one is made', async () => {
+test('one of ten changes that race with one entity tag is made', async () => {
   const { etag } = (await tenant.admin.get('/settings')).body;
   const replies = await Promise.all(range(10).map((day) => patch({ max_days: day + 1 }, { 'if-match': `"${etag}"` })));
 
@@ -78,7 +78,7 @@ test.each<[string, unknown, string]>([
   expect([reply.status, reply.body.error, reply.body.details?.[0]?.field]).toEqual([400, 'validation_failed', field]);
 });
 
-test('what the resource sets is shown as managed and cannot be changed here until the resource leaves it', async () => {
+test('settings of the resource are shown as managed and cannot be changed here until the resource omits them', async () => {
   const fresh = await startTenant();
   const wanted = { enabled: true, passwordRequired: true, maxDays: 7, folderUploads: false };
   await syncLinkPolicy(shardOf(fresh), fresh.slug, wanted);

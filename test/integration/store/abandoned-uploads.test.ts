@@ -112,7 +112,7 @@ test('an upload that the store still has after it was given up is given up again
   way.close();
 });
 
-test('of many uploads that end while their parts flow, nothing is left', async () => {
+test('many uploads that end while their parts flow leave nothing', async () => {
   const objects = new Objects({ ...running.s3, ...bucket });
   const ends = range(10).map(() => new AbortController());
   const ended = ends.map((end) => endlessUpload(objects, end.signal));

@@ -192,7 +192,7 @@ test('a listing whose pages never end, each of them another one, ends at its bou
   expect(hostile.requests).toHaveLength(100);
 });
 
-test('as many downloads as there are connections stand still, and an upload goes on', async () => {
+test('an upload continues while as many downloads as there are connections stall', async () => {
   const objects = open();
   const unanswered: ServerResponse[] = [];
   hostile.answer = (request, response) => {

@@ -279,7 +279,7 @@ test("a tenant's key reads, writes and lists nothing of another's bucket", async
   expect(elsewhere()).toEqual(before);
 });
 
-test('what is set on a bucket itself is the administrator’s alone; nobody opens their own to others', async () => {
+test('only the administrator configures a bucket; nobody opens their own to others', async () => {
   const Bucket = a.bucket;
   const everybody = JSON.stringify({
     Version: '2012-10-17',

@@ -128,7 +128,7 @@ test('no statement holds a password, which the log of a Postgres where one fails
   expect(await connectAs('carrel_worker', workerPassword)).toBe('carrel_worker');
 });
 
-test('what a tenant writes into the shard and its webhooks has bounds in the database itself', async () => {
+test('the database itself bounds what a tenant writes into the shard and its webhooks', async () => {
   const tenant = await newTenant(running, shard);
   const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
   const webhook = (columns: string, values: string): string =>

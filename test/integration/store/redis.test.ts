@@ -137,7 +137,7 @@ test('commands that come while others are on their way wait for them and go toge
 /** Returns how often the server has read from clients so far. */
 const eventsOf = async (): Promise<number> => Number(/total_reads_processed:(\d+)/.exec(await admin.info('stats'))?.[1]);
 
-test('what Redis refuses is thrown as it is', async () => {
+test('refusals of Redis are thrown unchanged', async () => {
   const redis = await tenantRedis('wrong');
 
   await expect(redis.call(TAKE.call(range(9).map((at) => `k${at}`)))).rejects.toThrow('too many keys');

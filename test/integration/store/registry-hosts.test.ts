@@ -5,7 +5,7 @@ import { storeSuite } from '../../support/suites/store-suite.ts';
 
 const { pool, registry } = storeSuite();
 
-test('of 50 tenants that claim one host at once, one wins, and the others keep nothing of it', async () => {
+test('one of 50 tenants that claim a host at once wins, and the others keep nothing of it', async () => {
   const host = `${newSlug()}.example.org`;
   const slugs = Array.from({ length: 50 }, newSlug);
 

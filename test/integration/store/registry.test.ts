@@ -10,7 +10,7 @@ import { storeSuite } from '../../support/suites/store-suite.ts';
 
 const { running, pool, registry } = storeSuite();
 
-test('of 50 resources that claim one slug at once, one wins', async () => {
+test('one of 50 resources that claim a slug at once wins', async () => {
   const slug = newSlug();
 
   const results = await Promise.allSettled(

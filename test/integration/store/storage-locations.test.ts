@@ -46,7 +46,7 @@ const outcomeOf = (taking: Promise<void>): Promise<string> =>
     (error: unknown) => (error instanceof StorageTaken ? 'StorageTaken' : String(error)),
   );
 
-test('of twenty tenants that claim nested locations at once, one gets its own', async () => {
+test('one of twenty tenants that claim nested locations at once gets its own', async () => {
   const tenants = await Promise.all(range(20).map(newTenant));
   const prefixes = ['', 'a/', 'a/b/', 'a/b/c/'];
   const name = `b-${systemRandom.hex(4)}`;
@@ -237,7 +237,7 @@ test('a shared location whose endpoint accepts connections and never replies del
   stalled.close();
 });
 
-test('of twenty who write the first marker at once one does, and each learns what it says', async () => {
+test('one of twenty concurrent writers of the first marker succeeds, and each learns what it says', async () => {
   const atLocation = new Objects({
     endpoint: running.s3.endpoint,
     region: running.s3.region,

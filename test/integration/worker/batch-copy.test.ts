@@ -147,7 +147,7 @@ test('copies of which none fits leave nothing reserved', async () => {
   expect(await reservations(ada)).toEqual([]);
 });
 
-test('where there is room for three more files, three are copied, and the others fail by themselves', async () => {
+test('with room for three more files, three are copied, and the others fail by themselves', async () => {
   const ada = await tenant.user();
   const ids = await Promise.all(range(7).map((n) => fileOf(ada, `f${n}`)));
   const there = await folderOf(ada, 'there');

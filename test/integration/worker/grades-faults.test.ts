@@ -130,7 +130,7 @@ test('a Redis that loses everything loses no grade', async () => {
   await allCountedOnce(grades);
 });
 
-test('of 50 racing grades of one person the newest stands in the book at the end', async () => {
+test('the newest of 50 racing grades of a person is in the book at the end', async () => {
   const grades = await Promise.all(range(50).map((score) => course.grade('raced', score)));
   const ended = await Promise.all(grades.map((grade) => course.becomes(grade, isEnded, 'the end of each')));
 

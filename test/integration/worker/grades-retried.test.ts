@@ -44,7 +44,7 @@ test('a grade that the LMS refused is sent again by hand, as a newer one', async
   ]);
 });
 
-test('of many requests to send one grade again one is heeded, and the LMS counts it once', async () => {
+test('one of many requests to resend a grade is heeded, and the LMS counts it once', async () => {
   const { grade, failed, submitted } = await grading.launch();
   lms.scores.manner.set({ status: 400 });
   const refused = await failed(await grade('often'));

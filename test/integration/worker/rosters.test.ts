@@ -51,7 +51,7 @@ test('a roster is read by pages, with the scope of members alone, and its people
   expect((await sync()).result).toEqual({ added: 0, changed: 0, removed: 0, members: 8 });
 });
 
-test('what has changed in the LMS is counted and taken over, and who has left is inactive', async () => {
+test('changes in the LMS are counted and imported, and people who left are inactive', async () => {
   const { enrol, enrolMany, unenrol, sync, people } = await course();
   enrolMany(4);
   await sync();
@@ -69,7 +69,7 @@ test('what has changed in the LMS is counted and taken over, and who has left is
   expect([now.get('p2')?.status, now.get('p3')?.status, now.get('p9')?.status]).toEqual(['inactive', 'inactive', 'active']);
 });
 
-test('who leaves the course loses its folder with the next sync, and has it again by a launch', async () => {
+test('a person who leaves the course loses its folder with the next sync, and gets it back by a launch', async () => {
   const { launch, unenrol, sync, people } = await course();
   const ben = await launch({ user: { id: 'ben' }, roles: [LEARNER] });
   const before = await mayRead(ben);
@@ -245,7 +245,7 @@ test('an LMS that is down for a while, and takes back its tokens and changes its
   expect([second.state, second.result.members]).toEqual(['succeeded', 121]);
 });
 
-test('who teaches the course no more when the job begins has no roster taken over', async () => {
+test('no roster is imported for a person who no longer teaches the course when the job begins', async () => {
   const { enrolMany, request, id, api } = await course();
   enrolMany(3);
   await worker.end('SIGTERM');

@@ -113,7 +113,7 @@ test("a step's rows, events, jobs and invalidated caches take effect at its comm
   expect(await jobsOf('cache.clear')).toEqual([]);
 });
 
-test('of a step that throws after all of that nothing is left, and what is cached stays', async () => {
+test('a step that throws after all of that leaves nothing, and cached values stay', async () => {
   await subscribe();
   await (await cacheOfServer().lookup(entry)).put('former', 60);
   numbers.length = 0;

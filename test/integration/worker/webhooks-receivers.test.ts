@@ -60,7 +60,7 @@ test('a yes is a yes although its body drips without end', async () => {
   expect(await outcomeAt(at(port))).toEqual({ status: 'delivered', status_code: 200, error: null, wait: null });
 });
 
-test('of a huge body only the beginning is read', async () => {
+test('only the beginning of a huge body is read', async () => {
   let sent = 0;
   const port = await net.http((_request, response) => {
     response.writeHead(202);
@@ -252,7 +252,7 @@ test('a 410 of the address before the present one disables nothing', async () =>
   });
 });
 
-test('of eight deliveries that go to a worker together one that stalls holds up no other', async () => {
+test('a stalling delivery among eight that a worker gets together holds up no other', async () => {
   const requests: Promise<number>[] = [];
   let answered = 0;
   const port = await net.http((_request, response) => {

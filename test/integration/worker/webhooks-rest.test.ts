@@ -239,7 +239,7 @@ test('the replay of a range sends what did not arrive, each once however often i
   expect((await replay({ cursor: 'x' })).status).toBe(400);
 });
 
-test('what was delivered is replayed page by page and comes to an end', async () => {
+test('delivered events are replayed page by page, to an end', async () => {
   const { id } = await register({ events: ['grade.submitted'] });
   const ids = await emitGrades(tenant, 7);
   await arrived(7);

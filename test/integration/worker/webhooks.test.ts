@@ -89,7 +89,7 @@ test('while a rotation overlaps, both secrets verify', async () => {
   expect([standard('new secret'), standard('old secret'), standard('none')]).toEqual([true, true, false]);
 });
 
-test('what a replaced data key sealed, and its successor, the worker opens before it hears of the rotation', async () => {
+test('the worker opens values of a replaced data key and of its successor before it hears of the rotation', async () => {
   const { tenantId } = tenant;
   await hook({ secret: 'a secret' });
   await emit(1);

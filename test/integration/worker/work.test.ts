@@ -31,7 +31,7 @@ async function tenantWithObjects(count: number): Promise<{ tenant: TestTenant; k
   return { tenant, keys };
 }
 
-test('what is deleted for ever is purged from the bucket, and nothing else is', async () => {
+test('objects deleted for ever are purged from the bucket, and nothing else is', async () => {
   const tenant = await platform.tenant();
   const { api } = await tenant.user();
   const { body: gone } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });

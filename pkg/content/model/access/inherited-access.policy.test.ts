@@ -92,7 +92,7 @@ test('levels are cumulative', () => {
   );
 });
 
-test('what one may not know of is not found; what one may see but not do is forbidden', () => {
+test('a resource that one may not know of is not found; an action that one may not do is forbidden', () => {
   expect(() => requireLevel(null, 'read')).toThrow('The resource does not exist, or the caller may not see it.');
   expect(() => requireLevel('read', 'write')).toThrow('Requires write access; you have read access.');
   expect(() => requireLevel('write', 'write')).not.toThrow();

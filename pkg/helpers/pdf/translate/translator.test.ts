@@ -153,7 +153,7 @@ test('lines of a paragraph are one text, with a divided word whole again; rows o
   ]);
 });
 
-test('what a form of several pages shows is translated once on each of them, and names and numbers keep their font', async () => {
+test('a form on several pages is translated once on each of them, and names and numbers keep their font', async () => {
   await using helpers = await startHelpers();
   const source = await PDFDocument.create();
   const stamp = source.addPage([200, 60]);

@@ -91,7 +91,7 @@ beforeEach(() => {
   leads(2);
 });
 
-test('as many as have a place go, and a place that is free is passed on in the order of those who wait', () => {
+test('tenants roll out while slots are free, and a freed slot goes to the next in the order of waiting', () => {
   expect(['a', 'b', 'c', 'd'].map((name) => pass(name))).toEqual(['goes', 'goes', 'RolloutWaits', 'RolloutWaits']);
 
   deployment('a', NEW, 'ready');
