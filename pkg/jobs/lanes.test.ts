@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Leased } from '../store/postgres/leases.ts';
 import { range } from '../../test/support/wait.ts';
 import { Lanes, type TenantLanes, type Waiting } from './lanes.ts';
+import { RenewedLease } from './lease-renewer.ts';
 
 interface Row extends Leased {
   readonly receiver: string;
@@ -20,7 +21,7 @@ function lanes() {
 
 const waiting = (receiver: string, id: number): Waiting<Row> => ({
   row: { id, tenant: 't', receiver } as unknown as Row,
-  lease: { lost: new AbortController().signal, release: () => undefined },
+  lease: new RenewedLease(() => undefined),
 });
 
 /** Begins all attempts that may begin; returns their rows as `receiver id`. */

@@ -1,11 +1,38 @@
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 
-export interface RenewedLease {
+/** Most leases are never lost, and a row that waits needs no signal: the first look at it makes one. */
+export class RenewedLease {
+  readonly #release: () => void;
+  #lost: AbortController | undefined;
+  #isLost = false;
+
+  /** `release` ends the renewal; the row itself does not change. */
+  constructor(release: () => void) {
+    this.#release = release;
+  }
+
   /** Aborted when the lease has passed to another worker. */
-  readonly lost: AbortSignal;
-  /** Ends the renewal; the row itself does not change. */
-  release(): void;
+  get lost(): AbortSignal {
+    if (!this.#lost) {
+      this.#lost = new AbortController();
+      if (this.#isLost) this.lose();
+    }
+    return this.#lost.signal;
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  lose(): void {
+    this.#isLost = true;
+    this.#lost?.abort(new Error('the lease was lost'));
+  }
+
+  release(): void {
+    this.#release();
+  }
 }
 
 /** Renews all leases that this process holds in one shard with one statement. */
@@ -14,7 +41,7 @@ export class LeaseRenewer {
   readonly #seconds: number;
   readonly #everyMs: number;
   readonly #log: Logger;
-  readonly #held = new Map<Leased, AbortController>();
+  readonly #held = new Map<Leased, RenewedLease>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: { store: LeasedRows<Leased>; seconds: number; everyMs: number; log: Logger }) {
@@ -26,10 +53,10 @@ export class LeaseRenewer {
 
   /** Renews the lease of `row`, which was claimed just now, until it is released. */
   renew(row: Leased): RenewedLease {
-    const lost = new AbortController();
-    this.#held.set(row, lost);
+    const lease = new RenewedLease(() => this.#release(row));
+    this.#held.set(row, lease);
     this.#timer ??= setInterval(() => void this.#renewAll(), this.#everyMs);
-    return { lost: lost.signal, release: () => this.#release(row) };
+    return lease;
   }
 
   #release(row: Leased): void {
@@ -43,7 +70,7 @@ export class LeaseRenewer {
     const rows = [...this.#held.keys()];
     try {
       const held = await this.#store.extend(rows, this.#seconds);
-      rows.filter((_, at) => !held[at]).forEach((row) => this.#held.get(row)?.abort(new Error('the lease was lost')));
+      rows.filter((_, at) => !held[at]).forEach((row) => this.#held.get(row)?.lose());
     } catch (error) {
       this.#log.debug({ err: error }, 'could not renew leases');
     }

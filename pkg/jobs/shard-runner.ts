@@ -165,7 +165,7 @@ export class ShardRunner<Row extends Leased> {
     let isSuccess = false;
     const began = this.#clock.monotonic();
     try {
-      const unwritten = lease.lost.aborted ? undefined : await this.#handler.attempt(row, lease.lost);
+      const unwritten = lease.isLost ? undefined : await this.#handler.attempt(row, lease.lost);
       isSuccess = unwritten !== undefined;
       if (unwritten && held.unwritten < this.#ahead) writing = unwritten.written;
       else await unwritten?.written;
@@ -240,8 +240,8 @@ export class ShardRunner<Row extends Leased> {
   }
 
   #run(work: Promise<void>): void {
-    const running = work.finally(() => this.#running.delete(running));
-    this.#running.add(running);
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
   }
 
   #heldOf(tenant: string): Held<Row> {
