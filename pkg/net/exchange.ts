@@ -34,7 +34,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * The first `#size` bytes are the body so far. Chunks are copied: a reply in pieces of one byte would take a hundred times its
    * size as a list of pieces.
    */
-  #body: Buffer = Buffer.alloc(0);
+  #body: Buffer = EMPTY;
   #size = 0;
   #head: Pick<EgressReply, 'status' | 'statusText' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
@@ -106,4 +106,5 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+const EMPTY = Buffer.alloc(0);
 const CUT = new Error('the reply is cut');

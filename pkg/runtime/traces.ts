@@ -63,9 +63,12 @@ export function within<T>(span: Span, work: () => T): T {
 }
 
 /** Runs `work` in a span; without one if tracing is off. */
-export async function inSpan<T>(name: string, facts: SpanFacts, work: (span: Span | undefined) => Promise<T>): Promise<T> {
+export function inSpan<T>(name: string, facts: SpanFacts, work: (span: Span | undefined) => Promise<T>): Promise<T> {
   const span = startSpan(name, facts);
-  if (!span) return work(undefined);
+  return span ? ended(span, work) : work(undefined);
+}
+
+async function ended<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
   try {
     const result = await within(span, () => work(span));
     endSpan(span);

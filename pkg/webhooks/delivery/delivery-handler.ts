@@ -7,11 +7,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { SealError } from '../../runtime/sealing.ts';
-import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../../runtime/traces.ts';
+import { inSpan, isTracing, markFailed, parseTraceparent, type Span, type SpanFacts } from '../../runtime/traces.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
-import { healthOf, outcomeOf, type ReplyResult, resultOfEgressError, resultOfReply } from './replies.policy.ts';
+import { type Health, healthOf, outcomeOf, type ReplyResult, resultOfEgressError, resultOfReply } from './replies.policy.ts';
 import { isWorthRecording, recordHealth } from './receiver-health.ts';
 import { ReceiverCache, type OpenReceiver } from './receiver-cache.ts';
 import { type Attempt, type Delivery, type DeliveryStore, deliveryPayload } from './delivery-store.ts';
@@ -27,10 +27,10 @@ const MAX_REPLY_BYTES = 16 * 1024;
  */
 const FAILURE_MS = 100;
 
-/** The result of an attempt before it is written. */
+/** The result of an attempt, which is being written. */
 interface Tried {
   readonly isSuccess: boolean;
-  write(): Promise<DeliveryResult>;
+  readonly writing: Promise<DeliveryResult>;
 }
 
 interface Sent {
@@ -67,39 +67,45 @@ export class DeliveryHandler implements JobHandler<Delivery> {
   }
 
   async attempt(delivery: Delivery, signal: AbortSignal): Promise<Unwritten | undefined> {
-    const { isSuccess, writing } = await inSpan('process delivery', delivering(delivery), async (span) => {
-      const tried = await this.#tryOnce(delivery, signal);
-      if (span && !tried.isSuccess) markFailed(span, 'undelivered');
-      return { isSuccess: tried.isSuccess, writing: tried.write() };
-    });
+    const { isSuccess, writing } = isTracing()
+      ? await inSpan('process delivery', delivering(delivery), (span) => this.#tryOnce(delivery, signal, span))
+      : await this.#tryOnce(delivery, signal);
     const written = writing.then((result) => this.#deps.metrics.result(slugOf(delivery.tenant), result));
     if (isSuccess) return { written };
     await written;
     return undefined;
   }
 
-  async #tryOnce(delivery: Delivery, signal: AbortSignal): Promise<Tried> {
+  async #tryOnce(delivery: Delivery, signal: AbortSignal, span?: Span): Promise<Tried> {
+    const failed = (writing: Promise<DeliveryResult>): Tried => {
+      if (span) markFailed(span, 'undelivered');
+      return { isSuccess: false, writing };
+    };
     try {
       const receiver = await this.#receivers.of(delivery);
-      if (!receiver?.active) return { isSuccess: false, write: () => this.#end(delivery, 'canceled', null) };
+      if (!receiver?.active) return failed(this.#end(delivery, 'canceled', null));
       const body = delivery.payload ?? (await deliveryPayload(this.#deps.db, delivery));
       const sent = body === undefined ? null : await this.#send(delivery, receiver, body, signal);
-      if (sent === null) return { isSuccess: false, write: () => this.#release(delivery) };
-      if (sent.attempt.error !== null) await this.#holdSlot(signal);
-      return { isSuccess: sent.attempt.error === null, write: () => this.#writeSent(delivery, receiver, sent) };
+      if (sent === null) return failed(this.#release(delivery));
+      if (sent.attempt.error === null) return { isSuccess: true, writing: this.#writeSent(delivery, receiver, sent) };
+      await this.#holdSlot(signal);
+      return failed(this.#writeSent(delivery, receiver, sent));
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
       await this.#holdSlot(signal);
-      return { isSuccess: false, write: () => this.#retryInternal(delivery, error) };
+      return failed(this.#retryInternal(delivery, error));
     }
   }
 
   async #writeSent(delivery: Delivery, receiver: OpenReceiver, sent: Sent): Promise<DeliveryResult> {
     const result = await this.#conclude(delivery, sent);
-    if (result === 'lost_lease') return result;
-    await this.#recordHealth(delivery, receiver, sent.attempt).catch((error: unknown) =>
-      this.#deps.log.warn({ err: error, tenant: delivery.tenant }, 'could not record the health of a webhook'),
-    );
+    const health = healthOf(sent.attempt);
+    if (result === 'lost_lease' || !isWorthRecording(receiver, health, sent.attempt)) return result;
+    try {
+      await this.#recordHealth(delivery, receiver, health, sent.attempt);
+    } catch (error) {
+      this.#deps.log.warn({ err: error, tenant: delivery.tenant }, 'could not record the health of a webhook');
+    }
     return result;
   }
 
@@ -113,7 +119,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     const { tenant, id, endpoint, attempts } = delivery;
     if (error instanceof SealError) {
       log.error({ err: error, tenant, id, endpoint }, 'cannot decrypt webhook secret');
-      return (await this.store.retry(delivery, null, backOffMs(INTERNAL_BACK_OFF, attempts, random))) ? 'retried' : 'lost_lease';
+      return this.#retry(delivery, null, backOffMs(INTERNAL_BACK_OFF, attempts, random));
     }
     log.error({ ...originOf(error), tenant, id, endpoint }, 'delivery failed: internal error');
     const attempt = attemptAt(clock.now(), { status_code: null, error: 'internal error' });
@@ -135,7 +141,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
         url: receiver.url,
         method: 'POST',
         headers: {
-          ...lowerCased(headers),
+          ...headers,
           'content-type': 'application/json',
           ...signatureHeaders({ body, messageId: delivery.messageId, at, keys }),
         },
@@ -158,7 +164,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     }
   }
 
-  async #conclude(delivery: Delivery, sent: Sent): Promise<DeliveryResult> {
+  #conclude(delivery: Delivery, sent: Sent): Promise<DeliveryResult> {
     const { clock, random, metrics, retrySeconds } = this.#deps;
     const { attempt } = sent;
     const delay = retryDelayMs({ sent: delivery.sent + 1, retryAfterMs: sent.retryAfterMs }, retrySeconds, random);
@@ -166,7 +172,11 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     if (outcome.state === 'delivered')
       metrics.latency(slugOf(delivery.tenant), (clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
     if (outcome.state !== 'retried') return this.#end(delivery, outcome.state, attempt, sent.tookMs);
-    return (await this.store.retry(delivery, attempt, outcome.delayMs, sent.tookMs)) ? 'retried' : 'lost_lease';
+    return this.#retry(delivery, attempt, outcome.delayMs, sent.tookMs);
+  }
+
+  async #retry(delivery: Delivery, attempt: Attempt | null, delayMs: number, tookMs?: number): Promise<DeliveryResult> {
+    return (await this.store.retry(delivery, attempt, delayMs, tookMs)) ? 'retried' : 'lost_lease';
   }
 
   async #end(
@@ -178,9 +188,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     return (await this.store.end(delivery, state, attempt, tookMs)) ? state : 'lost_lease';
   }
 
-  async #recordHealth(delivery: Delivery, receiver: OpenReceiver, attempt: Attempt): Promise<void> {
-    const health = healthOf(attempt);
-    if (!isWorthRecording(receiver, health, attempt)) return;
+  async #recordHealth(delivery: Delivery, receiver: OpenReceiver, health: Health, attempt: Attempt): Promise<void> {
     await this.#deps.db.as(delivery.tenant).transaction((tx) => recordHealth(tx, delivery, receiver, health, attempt));
     this.#receivers.invalidate(delivery);
   }
@@ -226,7 +234,3 @@ const originOf = (error: unknown): { failure: string; at: string[] } =>
   isError(error)
     ? { failure: error.name, at: (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) }
     : { failure: typeof error, at: [] };
-
-/** Returns the headers with names in lower case, so that a webhook's own header cannot duplicate one of the delivery's. */
-const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

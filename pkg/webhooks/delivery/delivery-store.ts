@@ -101,7 +101,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 
   /** Returns false if the lease had passed to another worker. */
-  async end(
+  end(
     delivery: Delivery,
     state: 'delivered' | 'failed' | 'canceled',
     attempt: Attempt | null,
@@ -114,7 +114,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
    * Makes the delivery due again in `waitMs`, by Postgres' clock. If `attempt` is null, the log stays as it is. Returns false if
    * the lease had passed to another worker.
    */
-  async retry(delivery: Delivery, attempt: Attempt | null, waitMs: number, tookMs?: number): Promise<boolean> {
+  retry(delivery: Delivery, attempt: Attempt | null, waitMs: number, tookMs?: number): Promise<boolean> {
     return this.#record({ delivery, state: 'pending', attempt, waitMs, tookMs });
   }
 

@@ -32,7 +32,10 @@ export async function loadReceiver(tx: Sql, endpoint: string): Promise<Receiver 
   return row ?? null;
 }
 
-/** Returns the keys that sign, with the previous secret only while it overlaps, and the headers in clear. Throws SealError. */
+/**
+ * Returns the keys that sign, with the previous secret only while it overlaps, and the headers in clear. Their names are in lower
+ * case, so that a webhook's own header cannot duplicate one of the delivery's. Throws SealError.
+ */
 export function openReceiver(
   seal: WebhookSeal,
   { uuid, readAt, secret, previousSecret, previousSecretUntil, headers }: Receiver,
@@ -40,6 +43,9 @@ export function openReceiver(
   const overlaps = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > readAt;
   return {
     keys: signingKeys(seal.open(uuid, 'secret', secret), overlaps ? seal.open(uuid, 'previous_secret', previousSecret) : null),
-    headers: seal.openHeaders(uuid, headers),
+    headers: lowerCased(seal.openHeaders(uuid, headers)),
   };
 }
+
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
