@@ -101,7 +101,8 @@ function begin(session: Session, person: string): () => void {
   addEventListener('online', () => uploader.queue.release('offline'), { signal });
   addEventListener('beforeunload', (event) => uploader.queue.isUnderWay && event.preventDefault(), { signal });
   uploads.set(uploader);
-  void uploader.restore();
+  // Without what it kept, the page still uploads.
+  void uploader.restore().catch(() => undefined);
   return () => {
     ended.abort();
     uploads.set(undefined);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../design/icon.tsx';
 import { t } from '../../text/uploads.ts';
 import type { DropTarget } from './current.ts';
@@ -7,14 +7,14 @@ import { droppedOf, walk } from './walk.ts';
 import './drop-zone.css';
 
 interface Props {
-  readonly uploader: Uploader;
+  readonly uploader: Uploader | undefined;
   readonly target: DropTarget | undefined;
 }
 
 /** Takes files and folders that are dropped anywhere on the page, and shows where they go while they are held over it. */
 export function DropZone({ uploader, target }: Props) {
   const isOver = useDrop((items) => {
-    if (!target) return;
+    if (!target || !uploader) return;
     const stop = new AbortController();
     void uploader.add(target.folderId, walk(droppedOf(items), stop.signal), stop);
   });
@@ -35,10 +35,13 @@ function useDrop(onDrop: (items: DataTransferItemList) => void): boolean {
   const [isOver, setOver] = useState(false);
   const drop = useRef(onDrop);
   drop.current = onDrop;
-  useEffect(() => {
+  // Before anything is painted: a file that is dropped without the listeners replaces the page.
+  useLayoutEffect(() => {
     // An element that is entered and one that is left are reported apart.
     let depth = 0;
-    const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
+    // Chromium lists a picture of the page that is dragged as a file.
+    let isOwn = false;
+    const hasFiles = (event: DragEvent): boolean => (!isOwn && event.dataTransfer?.types.includes('Files')) ?? false;
     const change = (by: 1 | -1) => (event: DragEvent) => {
       if (!hasFiles(event)) return;
       depth = Math.max(0, depth + by);
@@ -58,7 +61,9 @@ function useDrop(onDrop: (items: DataTransferItemList) => void): boolean {
       event.preventDefault();
       if (event.dataTransfer) drop.current(event.dataTransfer.items);
     };
-    const listeners = { dragenter: enter, dragleave: leave, dragover: over, drop: end } as const;
+    const start = (): void => void (isOwn = true);
+    const stop = (): void => void (isOwn = false);
+    const listeners = { dragstart: start, dragend: stop, dragenter: enter, dragleave: leave, dragover: over, drop: end } as const;
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name as keyof typeof listeners, listener);
     return () => {
       for (const [name, listener] of Object.entries(listeners)) removeEventListener(name as keyof typeof listeners, listener);

@@ -11,10 +11,9 @@ export function Uploads() {
   const uploader = useObserved(uploads);
   const target = useObserved(dropTarget);
   useEffect(() => startUploads(session), [session]);
-  if (!uploader) return null;
   return (
     <>
-      <Panel uploader={uploader} />
+      {uploader && <Panel uploader={uploader} />}
       <DropZone uploader={uploader} target={target} />
     </>
   );
