@@ -8,6 +8,7 @@ import { LINK_PROBLEM_CODES } from '../pkg/lti/links/link-problems.policy.ts';
 import { part, speak, textsLoaded, timeInWords } from '../pkg/web/text/language.ts';
 import { count, t } from '../pkg/web/text/lti.ts';
 import { en } from '../pkg/web/text/lti.en.ts';
+import { en as problems } from '../pkg/web/text/problems.en.ts';
 import { reasonInWords } from '../pkg/web/text/reasons.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -101,6 +102,40 @@ test('each code of the API that a page can show has a text in the language of th
   const untranslated = Object.keys(CATALOGUE).filter((code) => !Object.hasOwn(en, `refused.${code}`));
 
   expect(untranslated.sort()).toEqual(NOT_OF_PAGES.sort());
+});
+
+/** Codes of operations that the app does not ask for, and of requests as it does not send them. */
+const NOT_OF_APP = [
+  'address_refused',
+  'answer_too_long',
+  'checksum_mismatch',
+  'headers_too_large',
+  'idempotency_key_reused',
+  'invalid_refresh_token',
+  'item_refused',
+  'line_item_missing',
+  'lms_failed',
+  'lms_refused',
+  'lms_service_missing',
+  'lms_timeout',
+  'lms_unavailable',
+  'method_not_allowed',
+  'picker_answered',
+  'range_not_satisfiable',
+  'registration_inactive',
+  'score_scope_missing',
+  'share_password_required',
+  'share_password_wrong',
+  'tenant_mismatch',
+  'tus_version_unsupported',
+  'unsupported_media_type',
+  'value_type_mismatch',
+];
+
+test('each code of the API that a page of the app can show has a text in the language of the page', () => {
+  const untranslated = Object.keys(CATALOGUE).filter((code) => !Object.hasOwn(problems, `problem.${code}`));
+
+  expect(untranslated.sort()).toEqual(NOT_OF_APP.sort());
 });
 
 test('each code that a page of the server can show in place of another page has a German text', () => {

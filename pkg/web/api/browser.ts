@@ -21,15 +21,13 @@ export function connect(): { readonly session: Session; readonly client: Client 
       }),
     // Browsers have no locks on pages that came by plain http from another machine.
     alone: (task) => (navigator.locks ? navigator.locks.request('carrel:refresh', task) : task()),
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
+    onSignOut: () => channel.postMessage('signed-out' satisfies Message),
     onOtherPerson: () => location.reload(),
     now: () => performance.now(),
   });
   channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     if (data === 'signed-out') session.endedElsewhere();
-  });
-  session.state.subscribe(() => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
-    if (session.state.value.name === 'signed-out') channel.postMessage('signed-out' satisfies Message);
   });
   return { session, client: new Client(session) };
 }

@@ -23,6 +23,7 @@ function sessionWith(...replies: (User | string | Error)[]) {
       return Response.json({ access_token: `token-${asked.length}`, expires_in: 900, user: reply });
     },
     alone: (task) => task(),
+    onSignOut: () => void others.push('signed out'),
     onOtherPerson: () => void others.push('reload'),
     now: () => now,
   });
@@ -109,10 +110,10 @@ test('a page whose cookie became another person’s is loaded anew, and its requ
 });
 
 test('signing out ends the session on the page even if no server answers', async () => {
-  const { session, asked } = sessionWith(USER, new Error('connection refused'));
+  const { session, asked, others } = sessionWith(USER, new Error('connection refused'));
   await session.start();
 
   await expect(session.signOut()).rejects.toMatchObject({ code: 'unreachable' });
   expect(session.state.value).toEqual({ name: 'signed-out' });
-  expect(asked[1]).toEqual({ path: '/logout', token: 'token-1' });
+  expect([asked[1], others]).toEqual([{ path: '/logout', token: 'token-1' }, ['signed out']]);
 });

@@ -21,6 +21,8 @@ export interface SessionDeps {
   readonly send: (path: string, body: unknown, token: string | undefined) => Promise<Response>;
   /** Runs one task at a time among all tabs of this browser. */
   readonly alone: <T>(task: () => Promise<T>) => Promise<T>;
+  /** Called when the person signed out here: the session of the other tabs has ended too. */
+  readonly onSignOut: () => void;
   /** Called when the cookie turned out to be another person's: what the page shows is no longer theirs. */
   readonly onOtherPerson: () => void;
   readonly now: () => number;
@@ -74,6 +76,7 @@ export class Session implements Tokens {
       if (!reply.ok && reply.status !== 401) throw await problemOfReply(reply);
     } finally {
       this.leave();
+      this.#deps.onSignOut();
     }
   }
 

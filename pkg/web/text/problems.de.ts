@@ -15,6 +15,7 @@ export const de: Texts<typeof en> = {
   'problem.session_expired': 'Ihre Sitzung ist beendet. Melden Sie sich erneut an.',
   'problem.forbidden': 'Dazu fehlt Ihnen die Berechtigung. Fragen Sie die Person, der es gehört, oder die Administration.',
   'problem.managed': 'Eine Kubernetes-Ressource oder ein LMS verwaltet dies. Ändern Sie es dort.',
+  'problem.share_policy': 'Die Regeln dieses Dienstes lassen das für Links nicht zu. Fragen Sie die Administration.',
   'problem.not_found': 'Das gibt es nicht mehr, oder es ist für Sie nicht zugänglich.',
   'problem.request_timeout': 'Die Anfrage kam zu langsam an. Prüfen Sie Ihre Verbindung, und versuchen Sie es erneut.',
   'problem.name_conflict': 'Diesen Namen gibt es schon. Wählen Sie einen anderen.',

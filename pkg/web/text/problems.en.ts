@@ -10,6 +10,7 @@ export const en = {
   'problem.session_expired': 'Your session has ended. Sign in again.',
   'problem.forbidden': 'You lack the right for this. Ask the owner or an administrator.',
   'problem.managed': 'A Kubernetes resource or an LMS manages this. Change it there.',
+  'problem.share_policy': 'The rules of this service do not allow this for links. Ask an administrator.',
   'problem.not_found': 'This does not exist any more, or you may not see it.',
   'problem.request_timeout': 'The request arrived too slowly. Check your connection, then try again.',
   'problem.name_conflict': 'This name is taken. Choose another.',
