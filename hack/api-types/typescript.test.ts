@@ -25,7 +25,7 @@ test('an operation becomes its parameters, its body and its replies of success; 
   /** An operation */
   'GET /things/{id}': {
     path: { id: string };
-    query: { limit?: number };
+    query: { limit?: number | undefined };
     body: Thing;
     reply: Thing | undefined;
   };

@@ -41,8 +41,8 @@ export function typesOfDocument(document: Json): string {
 function entryOf({ parameters, requestBody, responses }: Operation): string {
   const group = (location: string): string => {
     const properties = parameters.filter((parameter) => parameter.in === location);
-    const lines = properties.map(
-      ({ name, required, schema = {} }) => `${name}${required ? '' : '?'}: ${typeOf(schema, '      ')}`,
+    const lines = properties.map(({ name, required, schema = {} }) =>
+      required ? `${name}: ${typeOf(schema, '      ')}` : `${name}?: ${typeOf(schema, '      ')} | undefined`,
     );
     return lines.length === 0 ? '{}' : `{ ${lines.join('; ')} }`;
   };
