@@ -38,7 +38,7 @@ function ProblemReference({ problem }: { readonly problem: ApiProblem }) {
     <p class="problem-note-reference">
       {t('failure.code')}: <code>{code}</code>, {t('failure.request')}: <code>{requestId}</code>{' '}
       <Button kind="quiet" size="s" icon="copy" onClick={copy}>
-        {isCopied ? t('failure.copied') : t('failure.copy')}
+        {isCopied ? t('copied') : t('failure.copy')}
       </Button>
     </p>
   );

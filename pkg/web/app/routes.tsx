@@ -31,7 +31,6 @@ export const ROUTES: readonly AppRoute[] = [
     page: page(async () => (await import('./files/files-page.tsx')).FilesPage),
     nav: { href: '/', label: 'nav.files', icon: 'folder' },
   },
-  { path: '/', page: page(async () => (await import('./files/files-page.tsx')).FilesPage) },
   {
     path: '/recent',
     page: page(async () => (await import('./files/list-pages.tsx')).RecentPage),
@@ -48,5 +47,14 @@ export const ROUTES: readonly AppRoute[] = [
     nav: { href: '/trash', label: 'nav.trash', icon: 'trash' },
   },
   { path: '/search', page: page(async () => (await import('./files/search-page.tsx')).SearchPage) },
+  { path: '/', page: page(async () => (await import('./welcome/home-page.tsx')).HomePage) },
+  { path: '/welcome', page: page(async () => (await import('./welcome/welcome-page.tsx')).WelcomePage) },
+  {
+    path: '/admin/people',
+    page: page(async () => (await import('./admin/people-page.tsx')).PeoplePage),
+    nav: { href: '/admin/people', label: 'nav.admin', icon: 'admin', permission: 'read:users' },
+  },
+  { path: '/admin/lms', page: page(async () => (await import('./admin/lms-page.tsx')).LmsPage) },
+  { path: '/admin/links', page: page(async () => (await import('./admin/link-rules-page.tsx')).LinkRulesPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
 ];

@@ -4,6 +4,8 @@ import type { en } from './shell.en.ts';
 /** The German texts of what surrounds each route. */
 export const de: Texts<typeof en> = {
   loading: 'Wird geladen …',
+  copy: 'Kopieren',
+  copied: 'Kopiert',
   close: 'Schließen',
   skip: 'Zum Inhalt springen',
   menu: 'Menü',
@@ -15,6 +17,7 @@ export const de: Texts<typeof en> = {
   'nav.recent': 'Zuletzt geändert',
   'nav.shared': 'Mit mir geteilt',
   'nav.trash': 'Papierkorb',
+  'nav.admin': 'Administration',
 
   'quota.label': 'Speicherplatz',
   'quota.used': '{used} von {limit} belegt',
@@ -47,7 +50,6 @@ export const de: Texts<typeof en> = {
   'failure.request': 'Anfrage',
   'failure.code': 'Code',
   'failure.copy': 'Kennung der Anfrage kopieren',
-  'failure.copied': 'Kopiert',
 
   'notFound.title': 'Diese Seite gibt es nicht',
   'notFound.text': 'Vielleicht ist die Adresse falsch geschrieben, oder was hier war, ist nicht mehr da.',

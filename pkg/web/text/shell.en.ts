@@ -1,6 +1,8 @@
 /** The English texts of what surrounds each route. */
 export const en = {
   loading: 'Loading …',
+  copy: 'Copy',
+  copied: 'Copied',
   close: 'Close',
   skip: 'Skip to content',
   menu: 'Menu',
@@ -12,6 +14,7 @@ export const en = {
   'nav.recent': 'Recent',
   'nav.shared': 'Shared with me',
   'nav.trash': 'Trash',
+  'nav.admin': 'Administration',
 
   'quota.label': 'Storage',
   'quota.used': '{used} of {limit} used',
@@ -43,7 +46,6 @@ export const en = {
   'failure.request': 'Request',
   'failure.code': 'Code',
   'failure.copy': 'Copy request id',
-  'failure.copied': 'Copied',
 
   'notFound.title': 'There is no such page',
   'notFound.text': 'The address may have a typing error, or what was here is gone.',

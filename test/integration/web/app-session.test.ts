@@ -4,6 +4,7 @@ import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
+import { NARROW, openSignedIn, openSignedOut, signIn } from './app-pages.ts';
 
 let tenant: TestTenant;
 let browser: TestBrowser;
@@ -17,27 +18,12 @@ afterAll(async () => {
   await tenant?.stop();
 });
 
-/** A page of a browser that has no session. */
-async function stranger(path = '/'): Promise<Page> {
-  const page = await browser.page();
-  await page.context().clearCookies();
-  await page.goto(`${tenant.url}${path}`);
-  return page;
-}
-
-async function signIn(page: Page, { email, password } = tenant.administrator): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-}
+const stranger = (path?: string): Promise<Page> => openSignedOut(browser, tenant, path);
 
 /** A page on which a new person is signed in. */
-async function signedIn(path = '/'): Promise<{ page: Page; email: string; password: string }> {
+async function signedIn(path?: string): Promise<Page> {
   const { user, password } = await tenant.user();
-  const page = await stranger(path);
-  await signIn(page, { email: user.email, password });
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
-  return { page, email: user.email, password };
+  return openSignedIn(browser, tenant, { email: user.email, password }, path);
 }
 
 test('a tenant’s address shows whose it is and asks for a sign-in, after which it shows what it is for', async () => {
@@ -46,7 +32,7 @@ test('a tenant’s address shows whose it is and asks for a sign-in, after which
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   const title = await page.title();
 
-  await signIn(page);
+  await signIn(page, tenant.administrator);
   await page.getByRole('heading', { name: 'Field trips' }).waitFor();
 
   expect([title, await page.title(), new URL(page.url()).pathname]).toEqual([
@@ -65,7 +51,7 @@ test('a wrong password is said, and what was typed stays', async () => {
 });
 
 test('a reload keeps the session, and no script can read the token that renews it', async () => {
-  const { page } = await signedIn();
+  const page = await signedIn();
   await page.reload();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 
@@ -74,7 +60,7 @@ test('a reload keeps the session, and no script can read the token that renews i
 });
 
 test('signing out ends the session in all tabs', async () => {
-  const { page } = await signedIn();
+  const page = await signedIn();
   const other = await browser.page();
   await other.goto(tenant.url);
   await other.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -90,7 +76,7 @@ test('signing out ends the session in all tabs', async () => {
 });
 
 test('two tabs that load at once share the cookie of the session', async () => {
-  const { page } = await signedIn();
+  const page = await signedIn();
   const tabs = await Promise.all([browser.page(), browser.page(), browser.page()]);
 
   await Promise.all(tabs.map((tab) => tab.goto(tenant.url)));
@@ -105,9 +91,7 @@ test('a session that ends leaves the page as it is, and the failed request goes 
   const { body: folder } = await tenant.admin.post('/folders', { name: 'Away' });
   const { user, api, password } = await tenant.user();
   await tenant.admin.post(`/folders/${folder.id}/permissions`, { user_id: user.id, permission_level: 'read' });
-  const page = await stranger();
-  await signIn(page, { email: user.email, password });
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  const page = await openSignedIn(browser, tenant, { email: user.email, password });
   await api.delete('/users/me/sessions');
 
   await page.evaluate(`history.pushState(null, '', '/files/${folder.id}'); dispatchEvent(new PopStateEvent('popstate'))`);
@@ -144,7 +128,7 @@ test('a password is set at the address that an administrator hands out, once, an
 });
 
 test('when the service is unreachable the page says so, and goes on by itself', async () => {
-  const { page } = await signedIn();
+  const page = await signedIn();
   await page.context().setOffline(true);
   await page.getByText('You are offline.').first().waitFor();
   await page.context().setOffline(false);
@@ -153,7 +137,7 @@ test('when the service is unreachable the page says so, and goes on by itself', 
 });
 
 test('the page is used by keyboard: skip to the content, open the list of shortcuts, close it', async () => {
-  const { page } = await signedIn();
+  const page = await signedIn();
   await page.keyboard.press('Tab');
   const first = await page.evaluate('document.activeElement.textContent');
   await page.keyboard.press('Enter');
@@ -167,7 +151,7 @@ test('the page is used by keyboard: skip to the content, open the list of shortc
 });
 
 test('the language and the theme that somebody chooses stay in this browser', async () => {
-  const { page } = await signedIn();
+  const page = await signedIn();
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
   await page.getByRole('link', { name: 'Dateien' }).waitFor();
@@ -181,35 +165,29 @@ test('the language and the theme that somebody chooses stay in this browser', as
   expect(root).toEqual(['de', 'dark']);
 });
 
-/** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
-const NARROW = { width: 320, height: 640 };
-
 test.each([
   ['the sign-in', async () => stranger()],
   ['the reset of a password', async () => stranger('/reset#token')],
-  ['an address that no page has', async () => (await signedIn('/files/a/b/c')).page],
-  ['the files', async () => (await signedIn()).page],
+  ['an address that no page has', async () => signedIn('/files/a/b/c')],
+  ['the files', async () => signedIn()],
   [
     'the list of shortcuts',
     async () => {
-      const { page } = await signedIn();
+      const page = await signedIn();
       await page.keyboard.press('?');
       await page.getByRole('dialog').waitFor();
       return page;
     },
   ],
-])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (what, reach) => {
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, reach) => {
   const page = await reach();
+  await page.locator('h1').first().waitFor({ state: 'attached' });
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     found.push(...(await axeFindings(page)));
-    if (process.env['CARREL_SCREENSHOTS'])
-      await page.screenshot({ path: `${process.env['CARREL_SCREENSHOTS']}/${what}-${colorScheme}.png` });
   }
   await page.setViewportSize(NARROW);
-  if (process.env['CARREL_SCREENSHOTS'])
-    await page.screenshot({ path: `${process.env['CARREL_SCREENSHOTS']}/${what}-narrow.png` });
   const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
   expect([found, cutOff]).toEqual([[], 0]);

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import type { Settings } from '../../api/operations.generated.ts';
+import { Notice } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { Checkbox } from '../../design/checkbox.tsx';
+import { Skeleton } from '../../design/skeleton.tsx';
+import { TextField } from '../../design/text-field.tsx';
+import { toasts } from '../../design/toasts.ts';
+import { t } from '../../text/admin.ts';
+import { ProblemNote } from '../problem-note.tsx';
+import { useClient } from '../services.ts';
+import { useLoaded } from '../use-loaded.ts';
+import { AdminPage } from './admin-page.tsx';
+import { useSubmit } from './use-submit.ts';
+
+/** The rules for links by which anybody opens a file. */
+export function LinkRulesPage() {
+  const client = useClient();
+  const { value, problem, reload } = useLoaded((signal) => client.get('/settings', { signal }), []);
+  return (
+    <AdminPage title={t('rules.title')}>
+      {problem && <ProblemNote problem={problem} onRetry={reload} />}
+      {!value && !problem && <Skeleton label={t('loading')} />}
+      {value && <Rules key={value.etag} settings={value} onSaved={reload} />}
+    </AdminPage>
+  );
+}
+
+function Rules({ settings, onSaved }: { readonly settings: Settings; readonly onSaved: () => void }) {
+  const client = useClient();
+  const { managed_by, ...current } = settings.share_links;
+  const [rules, setRules] = useState(current);
+  const [days, setDays] = useState(String(current.max_days ?? ''));
+  const isManaged = managed_by !== null;
+  const { isBusy, problem, submit } = useSubmit(async () => {
+    const max_days = days.trim() === '' ? null : Number(days);
+    await client.patch('/settings', { body: { share_links: { ...rules, max_days } }, ifMatch: settings.etag });
+    toasts.show({ text: t('rules.saved'), tone: 'success' });
+    onSaved();
+  });
+  const ofDays = problem?.ofField('share_links.max_days');
+  return (
+    <form
+      class="admin-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <p>{t('rules.text')}</p>
+      {isManaged && (
+        <Notice title={t('rules.managed')}>
+          <code>kubectl edit tenant</code>
+        </Notice>
+      )}
+      {problem && ofDays === undefined && <ProblemNote problem={problem} />}
+      <Checkbox
+        label={t('rules.enabled')}
+        hint={t('rules.enabledHint')}
+        isChecked={rules.enabled}
+        disabled={isManaged}
+        onChange={(enabled) => setRules({ ...rules, enabled })}
+      />
+      <Checkbox
+        label={t('rules.password')}
+        isChecked={rules.password_required}
+        disabled={isManaged || !rules.enabled}
+        onChange={(password_required) => setRules({ ...rules, password_required })}
+      />
+      <Checkbox
+        label={t('rules.uploads')}
+        hint={t('rules.uploadsHint')}
+        isChecked={rules.folder_uploads}
+        disabled={isManaged || !rules.enabled}
+        onChange={(folder_uploads) => setRules({ ...rules, folder_uploads })}
+      />
+      <TextField
+        label={t('rules.days')}
+        hint={t('rules.daysHint')}
+        type="number"
+        min={1}
+        inputmode="numeric"
+        disabled={isManaged || !rules.enabled}
+        value={days}
+        onValue={setDays}
+        error={ofDays}
+      />
+      {!isManaged && (
+        <Button kind="primary" type="submit" isBusy={isBusy}>
+          {t('save')}
+        </Button>
+      )}
+    </form>
+  );
+}

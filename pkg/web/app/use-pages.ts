@@ -1,0 +1,77 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type ApiProblem, isAbort, problemOf } from '../api/problem.ts';
+
+/** A page of a list of the API. */
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
+}
+
+export interface Pages<T> {
+  /** Undefined until the first page has arrived. */
+  readonly items: readonly T[] | undefined;
+  readonly isMore: boolean;
+  readonly isLoading: boolean;
+  readonly problem: ApiProblem | undefined;
+  /** Loads the next page, or again the one that failed. */
+  readonly more: () => void;
+  /** Loads the list from its beginning. */
+  readonly reload: () => void;
+  /** Changes what is shown after a change that the API has confirmed. */
+  readonly change: (items: (before: readonly T[]) => readonly T[]) => void;
+}
+
+interface State<T> {
+  readonly items?: readonly T[];
+  readonly cursor: string | null;
+  readonly isLoading: boolean;
+  readonly problem?: ApiProblem;
+}
+
+/** Loads a list page by page. A change of `of` (what is asked for) ends the request and begins anew. */
+export function usePages<T>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
+  of: readonly unknown[],
+): Pages<T> {
+  const [state, setState] = useState<State<T>>({ cursor: null, isLoading: true });
+  const latest = useRef(load);
+  latest.current = load;
+  const running = useRef<AbortController | undefined>(undefined);
+
+  const ask = useCallback((cursor: string | null) => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    const show = ({ data, pagination }: Page<T>): void => {
+      if (abort.signal.aborted) return;
+      setState((before) => ({
+        items: cursor === null ? data : [...(before.items ?? []), ...data],
+        cursor: pagination.has_more ? pagination.next_cursor : null,
+        isLoading: false,
+      }));
+    };
+    latest.current(cursor ?? undefined, abort.signal).then(show, (error: unknown) => {
+      if (abort.signal.aborted || isAbort(error)) return;
+      setState((before) => ({ ...before, problem: problemOf(error), isLoading: false }));
+    });
+  }, []);
+  useEffect(() => {
+    setState({ cursor: null, isLoading: true });
+    ask(null);
+    return () => running.current?.abort();
+  }, of);
+
+  const from = (cursor: string | null): void => {
+    setState(({ problem: _former, ...before }) => ({ ...before, isLoading: true }));
+    ask(cursor);
+  };
+  return {
+    items: state.items,
+    isMore: state.cursor !== null,
+    isLoading: state.isLoading,
+    problem: state.problem,
+    more: () => from(state.cursor),
+    reload: () => from(null),
+    change: (items) => setState((before) => (before.items ? { ...before, items: items(before.items) } : before)),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Texts } from './language.ts';
+import type { en } from './welcome.en.ts';
+
+/** The German texts of the welcome. */
+export const de: Texts<typeof en> = {
+  title: 'Willkommen',
+  heading: 'Willkommen bei {tenant}',
+  text: 'Ihr Dienst läuft. Dies sind die üblichen nächsten Schritte, in beliebiger Reihenfolge.',
+  people: 'Personen hinzufügen',
+  'people.text': 'Legen Sie Konten an, und geben Sie Links weiter, mit denen Personen ihr Passwort setzen.',
+  lms: 'LMS verbinden',
+  'lms.text': 'Kurse öffnen sich dann hier ohne Passwort, und Bewertungen kommen in der Bewertungsübersicht an.',
+  rules: 'Regeln für Links festlegen',
+  'rules.text': 'Entscheiden Sie, ob Links ein Passwort brauchen, wann sie enden und ob sie Uploads annehmen.',
+  files: 'Dateien hochladen',
+  'files.text': 'Legen Sie Dateien oder ganze Ordner ab, und geben Sie sie für Personen und Gruppen frei.',
+  done: 'Erledigt',
+  leave: 'Zu den Dateien',
+};

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
+import { waitFor } from '../../support/wait.ts';
+import { NARROW, openSignedIn, openSignedOut, signIn } from './app-pages.ts';
+
+let tenant: TestTenant;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [tenant, browser] = await Promise.all([startTenant({ name: 'Biology' }), openBrowser('third-party blocked')]);
+}, 180_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await tenant?.stop();
+});
+
+const administrator = (path: string): Promise<Page> => openSignedIn(browser, tenant, tenant.administrator, path);
+
+test('the first administrator is welcomed with what to do next, until they go to the files', async () => {
+  const page = await administrator('/');
+  await page.getByRole('heading', { name: 'Welcome to Biology' }).waitFor();
+  const steps = await page.getByRole('main').getByRole('link').all();
+  const links = await Promise.all(steps.map((step) => step.getAttribute('href')));
+
+  await page.getByRole('button', { name: 'Go to the files' }).click();
+  await page.getByRole('navigation', { name: 'Path' }).waitFor();
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Path' }).waitFor();
+
+  expect(links).toEqual(['/admin/people', '/admin/lms', '/admin/links', '/files']);
+});
+
+test('an administrator adds a person, who sets a password at the address and signs in', async () => {
+  const page = await administrator('/admin/people');
+  await page.getByRole('button', { name: 'Add person' }).click();
+  const form = page.getByRole('dialog', { name: 'Add person' });
+  await form.getByRole('button', { name: 'Add person' }).click();
+  await form.getByText('This is needed.').first().waitFor();
+  await form.getByLabel('E-mail address').fill('grace@example.org');
+  await form.getByLabel('User name').fill('has spaces');
+  await form.getByRole('button', { name: 'Add person' }).click();
+  await form.getByText('must not hold spaces').waitFor();
+  await form.getByLabel('User name').fill('grace');
+  await form.getByRole('button', { name: 'Add person' }).click();
+  await page.getByRole('button', { name: 'Make link' }).click();
+  const address = await page.getByLabel('Address to hand on').inputValue();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('cell', { name: 'grace@example.org' }).waitFor();
+
+  const hers = await openSignedOut(browser, tenant);
+  await hers.goto(address);
+  await hers.getByLabel('New password').fill('four unrelated words make one');
+  await hers.getByRole('button', { name: 'Set password' }).click();
+  await hers.getByRole('link', { name: 'Sign in' }).click();
+  await signIn(hers, { email: 'grace@example.org', password: 'four unrelated words make one' });
+  await hers.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  expect(await hers.getByRole('link', { name: 'Administration' }).count()).toBe(0);
+});
+
+test('a change of roles does not overwrite what somebody else changed meanwhile', async () => {
+  const { user } = await tenant.user({ email: 'shared@example.org' });
+  const page = await administrator('/admin/people');
+  await page.getByRole('searchbox', { name: 'Search by name or e-mail address' }).fill('shared@example.org');
+  const actions = page.getByRole('button', { name: /^Actions for/ });
+  await waitFor('one person to be found', async () => (await actions.count()) === 1);
+  await tenant.admin.patch(`/users/${user.id}`, { display_name: 'Shared' });
+
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Change roles' }).click();
+  await page.getByRole('checkbox', { name: 'Instructor' }).check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').getByText('This was changed elsewhere meanwhile.').waitFor();
+
+  expect((await tenant.admin.get(`/users/${user.id}`)).body.roles).toEqual(user.roles);
+});
+
+test('text that is being typed survives the end of the session, and is sent after signing in', async () => {
+  const { user, api, password } = await tenant.user({ roles: ['admin'] });
+  const page = await openSignedIn(browser, tenant, { email: user.email, password }, '/admin/people');
+  await page.getByRole('button', { name: 'Add person' }).click();
+  const form = page.getByRole('dialog', { name: 'Add person' });
+  await form.getByLabel('E-mail address').fill('edsger@example.org');
+  await form.getByLabel('User name').fill('edsger');
+  await api.delete('/users/me/sessions');
+  await form.getByRole('button', { name: 'Add person' }).click();
+
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('Password', { exact: true }).fill('wrong');
+  await page.keyboard.press('Enter');
+  await again.getByRole('alert').waitFor();
+  await again.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+
+  await page.getByRole('dialog', { name: 'Password of edsger' }).waitFor();
+  const { body } = await tenant.admin.get('/users?email=edsger%40example.org');
+  expect(body.data.map(({ username }: { username: string }) => username)).toEqual(['edsger']);
+});
+
+test('an address for an LMS is shown once, and the rules for links are saved', async () => {
+  const page = await administrator('/admin/lms');
+  await page.getByText('No LMS is connected yet.').waitFor();
+  await page.getByRole('button', { name: 'Connect an LMS' }).click();
+  await page.getByRole('button', { name: 'Make address' }).click();
+  const address = await page.getByLabel('Address for the LMS').inputValue();
+  await page.getByRole('button', { name: 'Done' }).click();
+
+  await page.getByRole('link', { name: 'Rules for links' }).click();
+  await page.getByRole('checkbox', { name: 'Each link needs a password' }).check();
+  await page.getByLabel('Links end after (days)').fill('30');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The rules are saved.').waitFor();
+
+  expect(address).toContain(tenant.url);
+  expect((await tenant.admin.get('/settings')).body.share_links).toMatchObject({ password_required: true, max_days: 30 });
+});
+
+test.each([
+  ['the welcome', '/welcome'],
+  ['the people', '/admin/people'],
+  ['the LMSs', '/admin/lms'],
+  ['the rules for links', '/admin/links'],
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, path) => {
+  const page = await administrator(path);
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('main').locator('.c-skeleton').waitFor({ state: 'detached' });
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+  await page.setViewportSize(NARROW);
+  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+  expect([found, cutOff]).toEqual([[], 0]);
+});

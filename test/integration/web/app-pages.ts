@@ -1,0 +1,33 @@
+import type { Page } from 'playwright-core';
+import type { TestBrowser } from '../../support/clients/chromium.ts';
+import type { TestTenant } from '../../support/programs/server.ts';
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Opens an address of the tenant in a browser that has no session. */
+export async function openSignedOut(browser: TestBrowser, tenant: TestTenant, path = '/'): Promise<Page> {
+  const page = await browser.page();
+  await page.context().clearCookies();
+  await page.goto(`${tenant.url}${path}`);
+  return page;
+}
+
+export async function signIn(page: Page, { email, password }: Credentials): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Signs in at an address and waits for what it shows. */
+export async function openSignedIn(browser: TestBrowser, tenant: TestTenant, person: Credentials, path = '/'): Promise<Page> {
+  const page = await openSignedOut(browser, tenant, path);
+  await signIn(page, person);
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  return page;
+}
+
+/** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
+export const NARROW = { width: 320, height: 640 };
