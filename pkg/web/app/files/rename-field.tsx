@@ -26,7 +26,11 @@ export function RenameField({ entry, onRename, onEnd }: Props) {
   const leave = (): void => {
     const cell = input.current?.closest<HTMLElement>('[role=rowheader], li');
     onEnd();
-    requestAnimationFrame(() => (cell?.matches('[tabindex]') ? cell : cell?.querySelector<HTMLElement>('.files-open'))?.focus());
+    requestAnimationFrame(() => {
+      // Unless something else has taken it meanwhile, such as the next field.
+      if (document.activeElement !== document.body) return;
+      (cell?.matches('[tabindex]') ? cell : cell?.querySelector<HTMLElement>('.files-open'))?.focus();
+    });
   };
   const end = async (hasFocus: boolean): Promise<void> => {
     const name = input.current?.value.trim() ?? '';
