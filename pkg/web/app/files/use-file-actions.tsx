@@ -12,7 +12,7 @@ import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
 import type { Clip } from './clipboard.ts';
 import { DestinationDialog } from './destination-dialog.tsx';
-import type { Entry } from './entry.ts';
+import { type Entry, ofFile, ofFolder } from './entry.ts';
 import type { EntryList } from './entry-list.ts';
 import { saveFile } from './save-file.ts';
 
@@ -115,10 +115,13 @@ export function useFileActions(list: EntryList): FileActions {
       ),
     download: (entry) => void saveFile(client, entry).catch(say),
     rename: async (entry, name) => {
-      const path = { id: entry.id };
-      if (entry.type === 'folder') await client.patch('/folders/{id}', { path, body: { name }, ifMatch: entry.etag });
-      else await client.patch('/files/{id}', { path, body: { name }, ifMatch: entry.etag });
-      list.change((rows) => rows.withRow({ ...entry, name }));
+      const options = { path: { id: entry.id }, body: { name }, ifMatch: entry.etag };
+      const changed =
+        entry.type === 'folder'
+          ? ofFolder(await client.patch('/folders/{id}', options))
+          : ofFile(await client.patch('/files/{id}', options));
+      // With its new entity tag, so that it can be renamed again at once.
+      list.change((rows) => rows.withRow(changed));
       void list.reload();
     },
     chosen: async (selection) => {
