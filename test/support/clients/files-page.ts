@@ -1,0 +1,68 @@
+import type { CDPSession, Locator, Page } from 'playwright-core';
+import type { TestBrowser } from './chromium.ts';
+
+/** The page of somebody's files. */
+export interface FilesPage {
+  readonly page: Page;
+  readonly devtools: CDPSession;
+  /** The panel of the uploads. */
+  readonly panel: Locator;
+}
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * Signs in at a tenant's address, unless the browser is signed in there. `noPicker`: as a browser whose dialog gives no file
+ * handles.
+ */
+export async function openFiles(
+  browser: TestBrowser,
+  url: string,
+  { email, password }: Credentials,
+  { noPicker = false } = {},
+): Promise<FilesPage> {
+  const page = await browser.page();
+  const devtools = await page.context().newCDPSession(page);
+  if (noPicker) await page.addInitScript('window.showOpenFilePicker = undefined');
+  await page.goto(url);
+  const upload = page.getByRole('button', { name: 'Upload', exact: true });
+  const name = page.getByLabel('E-mail address');
+  await name.or(upload).first().waitFor();
+  if (await name.isVisible()) {
+    await name.fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  }
+  await upload.waitFor();
+  return { page, devtools, panel: page.getByRole('region', { name: 'Uploads' }) };
+}
+
+/** Drags files and folders of the disk from outside of the browser over the page, as a file manager does. */
+export async function dragOver({ devtools }: FilesPage, ...paths: readonly string[]): Promise<() => Promise<void>> {
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 };
+  const event = (type: 'dragEnter' | 'dragOver' | 'drop') =>
+    devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  await event('dragEnter');
+  await event('dragOver');
+  return async () => void (await event('drop'));
+}
+
+/** Drops files and folders of the disk on the page. */
+export async function drop(shown: FilesPage, ...paths: readonly string[]): Promise<void> {
+  await (
+    await dragOver(shown, ...paths)
+  )();
+}
+
+/** Lets the page send at most so many bytes a second. 0: as many as the machine can. */
+export const sendAtMost = async ({ devtools }: FilesPage, bytesPerSecond: number): Promise<void> => {
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytesPerSecond || -1,
+  });
+};
