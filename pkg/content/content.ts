@@ -40,6 +40,8 @@ import { searchEndpoints } from './search/search.endpoints.ts';
 import { Search } from './search/search.service.ts';
 import { shareDownloadEndpoints } from './sharing/share-downloads.endpoints.ts';
 import { folderLinkEndpoints } from './sharing/folder-links.endpoints.ts';
+import { linkUploadEndpoints } from './sharing/link-uploads.endpoints.ts';
+import { linkResumableUploadEndpoints } from './sharing/link-resumable-uploads.endpoints.ts';
 import { linkServices } from './sharing/link-services.ts';
 import { sharePages } from './sharing/share-page.ts';
 import { shareEndpoints } from './sharing/shares.endpoints.ts';
@@ -84,6 +86,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const uploadTransfers = new UploadTransfers({ ...deps, blobs, transfers, maxBytes });
     const written = { ...deps, files, blobs, transfers: uploadTransfers, schedule };
     const uploads = new Uploads(written);
+    const partialUploads = new PartialUploads({ ...deps, uploads, blobs, transfers, maxBytes });
     const downloads = new Downloads({ ...deps, files, transfers });
     const versions = new Versions({ ...deps, schedule, files, downloads });
     const archives = new FolderArchives({ ...deps, transfers });
@@ -91,7 +94,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     let hashing: Passwords | undefined;
     // Created when a link first has a password: most servers never need it.
     const passwords = (): Passwords => (hashing ??= new Passwords());
-    const links = linkServices({ ...deps, downloads, archives, passwords });
+    const links = linkServices({ ...deps, downloads, archives, passwords, maxBytes });
     const userContent = new UserContent(deps);
     return {
       endpoints: [
@@ -104,7 +107,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
           copies: new CopyFile(written),
           apiUrl,
         }),
-        ...partialUploadEndpoints(new PartialUploads({ ...deps, uploads, blobs, transfers, maxBytes })),
+        ...partialUploadEndpoints(partialUploads, (actor) => uploads.signedIn(actor)),
         ...downloadEndpoints(downloads),
         ...versionEndpoints(versions),
         ...archiveEndpoints(archives),
@@ -124,6 +127,8 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),
         ...shareDownloadEndpoints(links.downloads),
         ...folderLinkEndpoints(links.folders),
+        ...linkUploadEndpoints({ links: links.uploads, uploads }),
+        ...linkResumableUploadEndpoints({ links: links.uploads, uploads: partialUploads }),
         ...metadataEndpoints(new Metadata({ ...deps, files })),
       ],
       pages: sharePages({ downloads: links.downloads, web: deps.web, apiPath: new URL(apiUrl).pathname }),

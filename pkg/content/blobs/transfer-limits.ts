@@ -14,6 +14,10 @@ export interface TransferLimits {
   /** Downloads by the links of one person, and to one network: a class behind one address opens a hand-out. */
   readonly byLinksOfOwner: number;
   readonly byLinksToNetwork: number;
+  /** Concurrent uploads by the links of one person, from one network, and by all links. They share the buffers of all uploads. */
+  readonly uploadsByLinksOfOwner: number;
+  readonly uploadsByLinksFromNetwork: number;
+  readonly uploadsByLinks: number;
   /** Concurrent archives, and those of one person: each holds files that it reads ahead. */
   readonly archives: number;
   readonly archivesPerPerson: number;
@@ -37,6 +41,9 @@ export const TRANSFER_LIMITS: TransferLimits = {
   byLinks: 500,
   byLinksOfOwner: 400,
   byLinksToNetwork: 400,
+  uploadsByLinksOfOwner: 50,
+  uploadsByLinksFromNetwork: 50,
+  uploadsByLinks: 100,
   archives: 64,
   archivesPerPerson: 4,
   archivesByLinks: 16,

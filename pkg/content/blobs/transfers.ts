@@ -30,6 +30,9 @@ interface Slot {
     | 'link_owner'
     | 'network'
     | 'links'
+    | 'uploads_from_network'
+    | 'uploads_of_link_owner'
+    | 'uploads_by_links'
     | 'downloads'
     | 'archives'
     | 'archives_of_person'
@@ -167,6 +170,12 @@ export class Transfers {
   /** Returns the slots of a transfer, the narrowest first: a refusal names the limit that the caller can do something about. */
   #slotsOf(kind: TransferKind, counted: Counted): Slot[] {
     const limits = this.#limits;
+    if (kind === 'upload' && 'linkOf' in counted)
+      return [
+        { name: 'uploads_from_network', key: `uploads:network:${counted.network}`, most: limits.uploadsByLinksFromNetwork },
+        { name: 'uploads_of_link_owner', key: `uploads:owner:${counted.linkOf}`, most: limits.uploadsByLinksOfOwner },
+        { name: 'uploads_by_links', key: 'uploads:links', most: limits.uploadsByLinks },
+      ];
     const slots: Slot[] =
       'person' in counted
         ? [{ name: 'person', key: `person:${counted.person}`, most: limits.perPerson }]
@@ -241,6 +250,7 @@ export class Transfers {
 
 const bytesOf = (kind: TransferKind, traffic: Traffic): number => (kind === 'upload' ? traffic.received : traffic.sent);
 
+const KINDS = ['archives', 'uploads'] as const;
 const AGAIN = 'Try again when one has ended.';
 const TOO_MANY_ARCHIVES = `You download as many archives already as a user may. ${AGAIN}`;
 const allTaken = (what: string): string => `This server has as many ${what} in progress as it can. ${AGAIN}`;
@@ -250,6 +260,10 @@ const OF_CALLER: Partial<Record<Slot['name'], (most: number) => string>> = {
   person: (most) => `You have ${most} uploads and downloads in progress, the most that a user may have. ${AGAIN}`,
   archives_of_person: () => TOO_MANY_ARCHIVES,
   archive_bytes_of_person: () => TOO_MANY_ARCHIVES,
+  uploads_from_network: (most) =>
+    `Your network has ${most} uploads by share links in progress, the most that it may have. ${AGAIN}`,
+  uploads_of_link_owner: (most) =>
+    `${most} uploads by links of this person are in progress, the most that there may be. ${AGAIN}`,
   archives_to_network: (most) =>
     `Your network has ${most} archives by share links in progress, the most that it may have. ${AGAIN}`,
   archives_of_link_owner: (most) =>
@@ -263,7 +277,7 @@ function refusal({ name, most }: Slot): Problem {
   const ofCaller = OF_CALLER[name];
   return ofCaller
     ? new Problem('too_many_transfers', ofCaller(most), retry)
-    : new Problem('unavailable', allTaken(name.startsWith('archive') ? 'archives' : 'downloads'), retry);
+    : new Problem('unavailable', allTaken(KINDS.find((kind) => name.startsWith(kind.slice(0, -1))) ?? 'downloads'), retry);
 }
 
 /** The status is sent already, so only closing the connection can report it; it is no error of the server. */

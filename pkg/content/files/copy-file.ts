@@ -70,7 +70,7 @@ export class CopyFile {
       requireLevel(target.folder && levelOn('folder', { actor, granted: await actor.permissionSet() }, target.folder), 'write');
     const fields: Placement = { on_conflict: input.on_conflict, ...(folderId === undefined ? {} : { folder_id: folderId }) };
     return this.#transfers.run(
-      actor,
+      { person: actor.userUuid },
       request,
       async ({ key, into, reservation, signal }) => {
         const mimeType = source.mimeType ?? UNKNOWN_TYPE;

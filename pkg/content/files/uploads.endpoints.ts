@@ -37,7 +37,7 @@ export const uploadEndpoints = ({
     errors: ['not_found', 'forbidden', 'name_conflict', 'quota_exceeded', 'too_many_transfers'],
     idempotent: true,
     handle: async ({ actor, request }) => {
-      const { created, file } = await uploads.create(actor, request);
+      const { created, file } = await uploads.create(uploads.signedIn(actor), request);
       return tagged(created ? 201 : 200, presentUpload(file, apiUrl));
     },
   }),

@@ -1,9 +1,32 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
-import { Bytes, Timestamp, Uuid } from '../../api/schemas.ts';
-import { NamePart } from '../model/files/files.schema.ts';
+import { Bytes, text, Timestamp, Uuid } from '../../api/schemas.ts';
+import { Binary, NamePart } from '../model/files/files.schema.ts';
 import { FOLDER_SORT_FIELDS } from '../model/folders/folders.schema.ts';
+import { nameFault } from '../model/names/names.policy.ts';
 import { LINK_TERMS, SHARE_MODES, ShareParams, SharedFileView } from './shares.schema.ts';
+
+/** A file as shown to whoever sent it. */
+export const SentFile = z
+  .object({
+    name: z.string().meta({ description: 'as it was sent', example: 'thesis.pdf' }),
+    size: Bytes,
+    sent_at: Timestamp,
+  })
+  .meta({ id: 'SentFile' });
+export type SentFile = z.output<typeof SentFile>;
+
+/** A sender's name as it is typed. */
+const SenderName = text(1, 100)
+  .overwrite((name) => name.normalize('NFC').trim())
+  .refine((name) => nameFault(name.replaceAll(/[/\\]/g, '-')) === null, {
+    error: (issue) => nameFault(String(issue.input).replaceAll(/[/\\]/g, '-')) ?? 'is not a name',
+  })
+  .meta({ description: 'the name of the sender, as `uploaded_by` of the file shows it', example: 'Grace Hopper' });
+
+export const LinkUploadFields = z.object({ uploaded_by: SenderName });
+export const LINK_UPLOAD_FIELDS = ['uploaded_by'] as const;
+export const LinkUploadForm = LinkUploadFields.extend({ file: Binary });
 
 /** The folder as shown to anybody who has the link. */
 export const SharedFolderView = z
@@ -12,6 +35,8 @@ export const SharedFolderView = z
     mode: z.enum(SHARE_MODES).describe('upload: holders of the link send files, and see nothing that is in the folder'),
     name: z.string().meta({ example: 'History' }),
     ...LINK_TERMS,
+    max_upload_size: Bytes.nullable().describe('of one file, in bytes; null: the link takes no uploads'),
+    sent: z.array(SentFile).describe('the last 100 files that were uploaded in this session, the newest first'),
   })
   .meta({ id: 'SharedFolderInfo' });
 export type SharedFolderView = z.output<typeof SharedFolderView>;

@@ -10,16 +10,20 @@ import type { Downloads } from '../downloads/downloads.service.ts';
 import { childRows, KINDS } from '../lists/child-rows.ts';
 import { FOLDERS } from '../lists/folder-list.sql.ts';
 import type { CountedDownloads } from './counted-downloads.ts';
-import type { SharedChild, SharedChildQuery, SharedFolderView } from './folder-links.schema.ts';
+import type { SentFile, SharedChild, SharedChildQuery, SharedFolderView } from './folder-links.schema.ts';
 import type { LinkAdmission } from './link-admission.ts';
 import { isUsedUp, type OpenFolderShare, openShare } from './open-shares.sql.ts';
 import { isRange, presentSharedFile } from './share-downloads.service.ts';
 import { passwordOf } from './share-password-header.ts';
 import type { SharePasswords } from './share-passwords.ts';
-import type { ShareSessions } from './share-sessions.ts';
+import type { ShareSession, ShareSessions } from './share-sessions.ts';
+import { type SentRow, sentIn } from './share-uploads.sql.ts';
 import { findFileBelow } from './shared-content.sql.ts';
 import type { SharedFileView } from './shares.schema.ts';
 import { termsOf } from './shares.view.ts';
+
+/** Uploads of a session that it is shown. */
+const SENT_MAX = 100;
 
 /**
  * What anybody with the link of a folder gets: what the folder is, what is in it and below it, and the content of each file.
@@ -37,6 +41,7 @@ export class FolderLinks {
   readonly #passwords: SharePasswords;
   readonly #sessions: ShareSessions;
   readonly #clock: Clock;
+  readonly #maxBytes: number;
 
   constructor(deps: {
     db: Database;
@@ -47,6 +52,8 @@ export class FolderLinks {
     sharePasswords: SharePasswords;
     shareSessions: ShareSessions;
     clock: Clock;
+    /** The largest size of one file, bytes. */
+    maxBytes: number;
   }) {
     this.#db = deps.db;
     this.#downloads = deps.downloads;
@@ -56,19 +63,21 @@ export class FolderLinks {
     this.#passwords = deps.sharePasswords;
     this.#sessions = deps.shareSessions;
     this.#clock = deps.clock;
+    this.#maxBytes = deps.maxBytes;
   }
 
   /**
-   * What a link gives, of a file or a folder. With the password of a folder's link, or if it has none, the reply begins a
-   * session. One statement; none for a malformed token. Throws `not_found`, `share_password_wrong`, `too_many_attempts`.
+   * Shows what a link gives, of a file or a folder. With the password of a folder's link, or if it has none, the reply begins a
+   * session. One statement, in a session two; none for a malformed token. Throws `not_found`, `share_password_wrong`,
+   * `too_many_attempts`.
    */
   async show(token: string, request: RequestInfo): Promise<Reply> {
     const share = await openShare(this.#db.tables, token, this.#clock.now());
     if (!share) throw new Problem('not_found');
     if (share.kind === 'file') return reply(200, presentSharedFile(share) satisfies SharedFileView);
-    const view = this.#present(share);
     const session = this.#sessions.find(share, request);
-    if (session) return reply(200, view);
+    if (session) return reply(200, this.#present(share, await this.#sent(share, session)));
+    const view = this.#present(share, []);
     const password = passwordOf(request);
     if (view.has_password && (password === undefined || password === '')) return reply(200, view);
     await this.#passwords.require(share, password, request);
@@ -134,10 +143,19 @@ export class FolderLinks {
     });
   }
 
-  #present(share: OpenFolderShare): SharedFolderView {
-    return { kind: 'folder', mode: share.mode, name: share.name, ...termsOf(share) };
+  async #sent({ id, mode }: OpenFolderShare, session: ShareSession): Promise<SentFile[]> {
+    if (mode === 'download') return [];
+    return (await sentIn(this.#db.tables, id, session.id, SENT_MAX)).map(presentSent);
+  }
+
+  #present(share: OpenFolderShare, sent: readonly SentFile[]): SharedFolderView {
+    const { mode, name } = share;
+    const maxUploadSize = mode === 'download' ? null : this.#maxBytes;
+    return { kind: 'folder', mode, name, ...termsOf(share), max_upload_size: maxUploadSize, sent: [...sent] };
   }
 }
+
+export const presentSent = ({ name, size, createdAt }: SentRow): SentFile => ({ name, size, sent_at: createdAt.toISOString() });
 
 /** Returns the row of a live folder, if it is the link's or below it. Throws `not_found`. */
 const belowOf =

@@ -6,6 +6,7 @@ import type { Downloads } from '../downloads/downloads.service.ts';
 import { CountedDownloads } from './counted-downloads.ts';
 import { FolderLinks } from './folder-links.service.ts';
 import { LinkAdmission } from './link-admission.ts';
+import { LinkUploads } from './link-uploads.service.ts';
 import { ShareDownloads } from './share-downloads.service.ts';
 import { SharePasswords } from './share-passwords.ts';
 import { ShareCookie, ShareProofs } from './share-proof.ts';
@@ -18,9 +19,10 @@ export function linkServices(
     readonly tenantId: string;
     readonly downloads: Downloads;
     readonly archives: FolderArchives;
+    readonly maxBytes: number;
     readonly passwords: () => Passwords;
   },
-): { readonly downloads: ShareDownloads; readonly folders: FolderLinks } {
+): { readonly downloads: ShareDownloads; readonly folders: FolderLinks; readonly uploads: LinkUploads } {
   const { apiUrl } = services;
   const address = { basePath: new URL(apiUrl).pathname, secure: apiUrl.startsWith('https:') };
   const proofs = new ShareProofs(services);
@@ -29,5 +31,9 @@ export function linkServices(
   const shareSessions = new ShareSessions({ ...services, sessionCookie: new ShareCookie({ name: 'carrel_share', ...address }) });
   const deps = { ...services, proofs, counted, sharePasswords, shareSessions };
   const admission = new LinkAdmission(deps);
-  return { downloads: new ShareDownloads(deps), folders: new FolderLinks({ ...deps, admission }) };
+  return {
+    downloads: new ShareDownloads(deps),
+    folders: new FolderLinks({ ...deps, admission }),
+    uploads: new LinkUploads({ ...deps, admission }),
+  };
 }

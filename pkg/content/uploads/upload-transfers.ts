@@ -9,7 +9,7 @@ import type { Database } from '../../store/postgres/database.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Reservation } from '../blobs/quota-reservation.service.ts';
-import type { Transfers } from '../blobs/transfers.ts';
+import type { Counted, Transfers } from '../blobs/transfers.ts';
 import { type FilePart, readForm } from './multipart.ts';
 import { contentLength, type Upload, type UploadDestination } from './upload.ts';
 import type { UploadTarget } from './uploads.sql.ts';
@@ -53,16 +53,16 @@ export class UploadTransfers {
   }
 
   /**
-   * Runs an upload; if it fails, deletes its object and releases its reservation. `most`: the largest number of bytes that can
-   * come, if known. Throws `too_many_transfers`.
+   * Runs an upload; if it fails, deletes its object and releases its reservation. `counted`: to whom the transfer counts;
+   * `most`: the largest number of bytes that can come, if known. Throws `too_many_transfers`.
    */
   async run<T>(
-    actor: Actor,
+    counted: Counted,
     request: RequestInfo,
     run: (destination: UploadDestination) => Promise<T>,
     most = contentLength(request),
   ): Promise<T> {
-    const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
+    const transfer = this.#transfers.begin('upload', counted, request.traffic);
     try {
       return await this.#reserving(most, (destination) =>
         run({ ...destination, signal: AbortSignal.any([request.signal, transfer.signal]) }),
@@ -110,15 +110,15 @@ export class UploadTransfers {
     );
   }
 
-  /** Stores the file of a form. */
+  /** Stores the file of a form. `uploader`: with whom it shares the server's buffers. */
   async store(
-    actor: Actor,
+    uploader: string,
     { key, ...to }: UploadDestination,
     { stream, signal }: FilePart,
     contentType: string,
     quota: UploadTarget,
   ): Promise<Pick<Upload, 'blob' | 'mimeType'>> {
-    const stored = await this.#blobs.store(key, stream, { ...to, quota, contentType, uploader: actor.userUuid, signal });
+    const stored = await this.#blobs.store(key, stream, { ...to, quota, contentType, uploader, signal });
     to.into.committing();
     return stored;
   }

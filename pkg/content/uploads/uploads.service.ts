@@ -19,7 +19,8 @@ import type { FilePart } from './multipart.ts';
 import { NewFiles } from './new-files.ts';
 import type { Upload, UploadDestination } from './upload.ts';
 import type { UploadTransfers } from './upload-transfers.ts';
-import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType } from './uploads.schema.ts';
+import { signedIn, type Uploader } from './uploader.ts';
+import { type UploadFields, uploadName, uploadType } from './uploads.schema.ts';
 import { findUploadTarget, type UploadTarget } from './uploads.sql.ts';
 
 /**
@@ -73,20 +74,30 @@ export class Uploads {
     this.#bucket = deps.bucket;
   }
 
-  /** Makes a new file, or with `on_conflict=replace` perhaps a new version of the file that has its name (`created` false). */
-  async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: SeenFile }> {
-    return this.#transfers.run(actor, request, async (destination) => {
-      const form = await this.#transfers.readForm(request, destination, UPLOAD_FIELDS, (part) =>
-        this.#receive(actor, destination, part),
+  /** Returns the uploader who is this actor. */
+  signedIn(actor: Actor): Uploader {
+    return signedIn(actor, this.#transfers);
+  }
+
+  /**
+   * Makes a new file, or with `on_conflict=replace` perhaps a new version of the file that has its name (`created` false).
+   * `sentAs`: the name with which it was sent.
+   */
+  async create(by: Uploader, request: RequestInfo): Promise<{ created: boolean; file: SeenFile; sentAs: string }> {
+    return this.#transfers.run(by.counted, request, async (destination) => {
+      const form = await this.#transfers.readForm(request, destination, by.fields, (part) =>
+        this.#receive(by, destination, part),
       );
-      const fields = uploadFields(form.fields);
-      const now = await this.#transfers.reauthenticate(actor);
-      const stored = await this.#storeAtOnce(now, form.file, fields);
-      if (stored) return { created: true, file: stored };
-      if (fields.on_conflict === 'replace') await this.#schedule.ensure();
+      by.requireFields(form.fields);
+      const placement = by.placementOf(form.fields);
+      const sentAs = form.file.name;
+      const now = await by.reauthenticate();
+      const stored = by.link ? null : await this.#storeAtOnce(now, form.file, placement);
+      if (stored) return { created: true, file: stored, sentAs };
+      if (placement.on_conflict === 'replace') await this.#schedule.ensure();
       return this.#transactions.run(now, async (tx, caller) => {
-        const { created, file } = await this.#writer.create(tx, caller, form.file, fields);
-        return { created, file: fileSeenBy(caller, file) };
+        const { created, file } = await by.write(tx, this.#writer, caller, form.file, form.fields);
+        return { created, file: fileSeenBy(caller, file), sentAs };
       });
     });
   }
@@ -95,8 +106,9 @@ export class Uploads {
    * Refuses a file that could not be made of `part`, as far as that is known before its content arrives. Throws what
    * `createReserved` does for it.
    */
-  async requireTarget(actor: Actor, part: Omit<FilePart, 'stream' | 'signal'>): Promise<void> {
-    await this.#target(actor, part);
+  async requireTarget(by: Uploader, part: Omit<FilePart, 'stream' | 'signal'>): Promise<void> {
+    by.requireFields(part.fields);
+    await this.#target(by, part);
   }
 
   /**
@@ -104,7 +116,7 @@ export class Uploads {
    * file. Returns the file's id.
    */
   async createReserved(
-    actor: Actor,
+    by: Uploader,
     part: FilePart,
     reservation: string,
     also: (tx: Tx, file: string) => Promise<void>,
@@ -112,12 +124,12 @@ export class Uploads {
     const key = await this.#blobs.newKey();
     return this.#blobs.discardUnlessCommitted(async (into) => {
       const destination = { key, into, reservation: alreadyReserved(reservation), isReserved: true, signal: part.signal };
-      const upload = await this.#receive(actor, destination, part);
-      const fields = uploadFields(part.fields);
-      const now = await this.#transfers.reauthenticate(actor);
-      if (fields.on_conflict === 'replace') await this.#schedule.ensure();
+      const upload = await this.#receive(by, destination, part);
+      const { on_conflict: onConflict } = by.placementOf(part.fields);
+      const now = await by.reauthenticate();
+      if (onConflict === 'replace') await this.#schedule.ensure();
       return this.#transactions.run(now, async (tx, caller) => {
-        const { file } = await this.#writer.create(tx, caller, upload, fields);
+        const { file } = await by.write(tx, this.#writer, caller, upload, part.fields);
         await also(tx, file.uuid);
         return file.uuid;
       });
@@ -125,19 +137,19 @@ export class Uploads {
   }
 
   /** Refuses before the bytes flow whatever can be refused then. */
-  async #receive(actor: Actor, destination: UploadDestination, part: FilePart): Promise<Upload> {
-    const { name, claimed, target } = await this.#target(actor, part);
+  async #receive(by: Uploader, destination: UploadDestination, part: FilePart): Promise<Upload> {
+    const { name, claimed, target } = await this.#target(by, part);
     const quota = destination.isReserved ? { ...target, remainingBytes: Infinity } : target;
-    return { name, target, ...(await this.#transfers.store(actor, destination, part, claimed, quota)) };
+    return { name, target, ...(await this.#transfers.store(by.sender, destination, part, claimed, quota)) };
   }
 
   async #target(
-    actor: Actor,
+    { actor, placementOf }: Uploader,
     part: Omit<FilePart, 'stream' | 'signal'>,
   ): Promise<{ name: string; claimed: string; target: UploadTarget }> {
     const name = uploadName(part);
     const claimed = uploadType(part, name);
-    const fields = uploadFields(part.fields);
+    const fields = placementOf(part.fields);
     const target = await findUploadTarget(this.#db.tables, actor.userId, this.#clock.now(), {
       ...(fields.folder_id === undefined ? {} : { folderId: fields.folder_id }),
       ...(fields.on_conflict === 'replace' ? { replacing: name } : {}),

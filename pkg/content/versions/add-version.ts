@@ -59,13 +59,13 @@ export class AddVersion {
     const file = await this.#files.read(actor, id);
     requireLevel(levelOn('file', { actor, granted: await actor.permissionSet() }, file), 'write');
     requireMatch(request.ifMatch, fileEtag(file));
-    return this.#transfers.run(actor, request, async (destination) => {
+    return this.#transfers.run({ person: actor.userUuid }, request, async (destination) => {
       const form = await this.#transfers.readForm(request, destination, VERSION_FIELDS, async (part) => {
         sentName(part);
         const claimed = uploadType(part, file.name);
         const target = await findUploadTarget(this.#db.tables, file.ownerId, this.#clock.now());
         if (!target) throw new Problem('not_found');
-        return this.#transfers.store(actor, destination, part, claimed, target);
+        return this.#transfers.store(actor.userUuid, destination, part, claimed, target);
       });
       const comment = versionFields(form.fields).comment ?? null;
       await this.#schedule.ensure();

@@ -42,6 +42,7 @@ describe('metadata', () => {
       path: '/Home/Notes.TXT',
       version: 1,
       deleted_at: null,
+      uploaded_by: null,
     });
     expect(sql).toEqual([]);
     expect(redisTrips).toBe(1);

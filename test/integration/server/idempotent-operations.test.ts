@@ -215,12 +215,14 @@ test('every POST whose description has the header gives the first reply again, a
       .sort(),
   ).toEqual([
     'changePassword',
+    'createUploadByLink',
     'downloadSharedFileWithPassword',
     'login',
     'logout',
     'refreshSession',
     'resetPassword',
     'translateText',
+    'uploadByLink',
   ]);
 });
 

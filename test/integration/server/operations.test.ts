@@ -36,7 +36,14 @@ const SHARED = new Set<ProblemCode>([
 ]);
 const NOBODY = randomUUID();
 
-const { tenant, at } = lmsSuite({ transfers: { perPerson: TRANSFERS, byLinksOfOwner: TRANSFERS, leastBytesPerSecond: 0 } });
+const { tenant, at } = lmsSuite({
+  transfers: {
+    perPerson: TRANSFERS,
+    byLinksOfOwner: TRANSFERS,
+    uploadsByLinksOfOwner: TRANSFERS,
+    leastBytesPerSecond: 0,
+  },
+});
 const other = fixture(
   () => startTenant(),
   (started) => started.stop(),
@@ -212,7 +219,7 @@ test('an If-Match that does not match is a 412 wherever it is taken, and a body 
 });
 
 /** These PUT and PATCH change no fields: they write content, each time a new version, or the next bytes. */
-const NO_FIELDS = ['putFile', 'continueUpload'];
+const NO_FIELDS = ['putFile', 'continueUpload', 'continueUploadByLink'];
 
 test('a PUT or PATCH of the present values changes neither updated_at, etag nor the time of a grant', async () => {
   const changing = new Set<string>();

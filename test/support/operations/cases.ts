@@ -3,6 +3,7 @@ import type { Cases } from './case.ts';
 import { CONTENT_CASES } from './content-cases.ts';
 import { HELPER_CASES } from './helper-cases.ts';
 import { LTI_CASES } from './lti-cases.ts';
+import { LINK_UPLOAD_CASES } from './link-upload-cases.ts';
 import { RESUMABLE_UPLOAD_CASES } from './resumable-upload-cases.ts';
 import { SCHEDULE_CASES } from './schedule-cases.ts';
 import { SHARING_CASES } from './sharing-cases.ts';
@@ -12,6 +13,7 @@ import { WEBHOOK_CASES } from './webhook-cases.ts';
 export const CASES: Readonly<Record<string, Cases>> = {
   ...ACCOUNT_CASES,
   ...CONTENT_CASES,
+  ...LINK_UPLOAD_CASES,
   ...RESUMABLE_UPLOAD_CASES,
   ...SHARING_CASES,
   ...WEBHOOK_CASES,

@@ -2,7 +2,7 @@ import { byBob, NOBODY, type Cases, type Request } from './case.ts';
 import type { World } from './world.ts';
 
 /** A file of five bytes, by tus; `more`: of its metadata. */
-const tus = (
+export const tus = (
   name: string,
   more: Readonly<Record<string, string>> = {},
   headers: Readonly<Record<string, string>> = {},
@@ -10,9 +10,9 @@ const tus = (
   headers: { ...TUS, 'upload-length': '5', 'upload-metadata': metadata({ filename: name, ...more }), ...headers },
   bytes: { type: CHUNK, text: 'Hello' },
 });
-const TUS = { 'tus-resumable': '1.0.0' };
-const CHUNK = 'application/offset+octet-stream';
-const WRONG_CHECKSUM = { 'upload-checksum': `sha256 ${Buffer.alloc(32).toString('base64')}` };
+export const TUS = { 'tus-resumable': '1.0.0' };
+export const CHUNK = 'application/offset+octet-stream';
+export const WRONG_CHECKSUM = { 'upload-checksum': `sha256 ${Buffer.alloc(32).toString('base64')}` };
 const metadata = (pairs: Readonly<Record<string, string>>): string =>
   Object.entries(pairs)
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
@@ -25,7 +25,7 @@ async function begun(w: World, by = w.ada.api, name = w.name(), more: Readonly<R
   if (status !== 201) throw new Error(`an upload could not begin: ${status} ${JSON.stringify(body)}`);
   return { by, params: { id: body.id }, headers: TUS };
 }
-const continued = (request: Request, headers: Readonly<Record<string, string>> = {}): Request => ({
+export const continued = (request: Request, headers: Readonly<Record<string, string>> = {}): Request => ({
   ...request,
   headers: { ...TUS, 'upload-offset': '0', ...headers },
   bytes: { type: CHUNK, text: 'Hello' },
@@ -35,7 +35,7 @@ async function expired(w: World): Promise<Request> {
   await w.tenant.db.query(`UPDATE partial_uploads SET expires_at = now() - interval '1 s' WHERE uuid = $1`, [request.params?.id]);
   return request;
 }
-const withoutVersion = async (request: Promise<Request>): Promise<Request> => {
+export const withoutVersion = async (request: Promise<Request>): Promise<Request> => {
   const { headers: { 'tus-resumable': _, ...headers } = {}, ...rest } = await request;
   return { ...rest, headers };
 };

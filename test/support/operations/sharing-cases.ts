@@ -77,10 +77,13 @@ const folderLink =
   (fields: object, more: Request = {}): Make =>
   async (w) => ({ by: w.tenant.anonymous, params: { ...(await w.folderLink(fields)) }, ...more });
 const WRONG = { headers: { 'x-share-password': 'wrong' } };
+/** Sends as many wrong passwords as a network may. */
+export async function guess(w: World, { params }: Request): Promise<void> {
+  for (let attempt = 0; attempt < 10; attempt += 1) await w.tenant.anonymous.get(`/s/${params?.['token']}`, WRONG);
+}
 const guessed: Make = async (w) => {
   const request = await folderLink(guarded, { headers: { 'x-share-password': PASSWORD } })(w);
-  for (let attempt = 0; attempt < 10; attempt += 1)
-    await w.tenant.anonymous.get(`/s/${request.params?.['token']}/children`, WRONG);
+  await guess(w, request);
   return request;
 };
 const PASSWORD_ERRORS = {
@@ -98,6 +101,26 @@ const folderDownload: Cases = {
       const { by } = await w.busyLink();
       return { by: w.tenant.anonymous, params: { ...(await w.folderLink({}, by)) } };
     },
+  },
+};
+const SENT = { name: 'essay.txt', text: 'essay', fields: { uploaded_by: 'Grace' } };
+const linkUpload: Cases = {
+  success: folderLink({ mode: 'upload' }, { form: SENT }),
+  stranger: 'same',
+  unseen: { name_conflict: 'of a name that a hundred files of one sender have already' },
+  errors: {
+    share_password_required: folderLink({ ...guarded, mode: 'upload' }, { form: SENT }),
+    share_password_wrong: folderLink({ ...guarded, mode: 'upload' }, { form: SENT, ...WRONG }),
+    too_many_attempts: async (w) => {
+      const request = await folderLink(
+        { ...guarded, mode: 'upload' },
+        { form: SENT, headers: { 'x-share-password': PASSWORD } },
+      )(w);
+      await guess(w, request);
+      return request;
+    },
+    quota_exceeded: async (w) => ({ by: w.tenant.anonymous, params: { token: await w.fullRequest() }, form: SENT }),
+    too_many_transfers: async (w) => ({ by: w.tenant.anonymous, params: { token: await w.busyRequest() }, form: SENT }),
   },
 };
 const shareCreation = (kind: 'file' | 'folder'): Cases => ({
@@ -144,6 +167,7 @@ export const SHARING_CASES: Readonly<Record<string, Cases>> = {
   },
   listShared: { success: folderLink({}), stranger: 'same', errors: PASSWORD_ERRORS },
   downloadFromSharedFolder: folderDownload,
+  uploadByLink: linkUpload,
   downloadSharedFolder: { ...folderDownload, unseen: { archive_too_large: TOO_LARGE } },
   downloadSharedFile: sharedDownloads((password) =>
     password === undefined ? {} : { headers: { 'x-share-password': password } },

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { Api, ApiReply } from '../clients/api.ts';
@@ -5,7 +6,7 @@ import { type Fault, startHelper } from '../fakes/helpers/helper.ts';
 import { launched } from '../lms/launched.ts';
 import type { Registration } from '../lms/registration.ts';
 import type { TestTenant } from '../programs/server.ts';
-import { range } from '../wait.ts';
+import { range, waitFor } from '../wait.ts';
 import { addWebhook } from '../clients/webhooks.ts';
 
 /**
@@ -174,6 +175,37 @@ export class World {
       this.#held.push(async () => response.body?.cancel());
     }
     return { token, by: api };
+  };
+  /** A link for uploads, by which as many uploads as may be are in progress until `release`. */
+  busyRequest = async (): Promise<string> => {
+    const { token } = await this.folderLink({ mode: 'upload' }, (await this.person()).api);
+    const gate = Promise.withResolvers<void>();
+    async function* bytes(): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(1000);
+      await gate.promise;
+    }
+    const before = this.tenant.observed.sql.length;
+    const uploads = range(TRANSFERS).map(() =>
+      this.tenant.anonymous.upload(`/s/${token}/files`, {
+        file: Readable.from(bytes()),
+        name: this.name(),
+        fields: { uploaded_by: 'Grace' },
+      }),
+    );
+    this.#held.push(async () => {
+      gate.resolve();
+      await Promise.allSettled(uploads);
+    });
+    const begun = (): number => this.tenant.observed.sql.slice(before).filter((sql) => sql.includes('storage_quota')).length;
+    await waitFor('the uploads to begin', () => begun() >= TRANSFERS);
+    return token;
+  };
+  /** A link for uploads whose maker has no quota. */
+  fullRequest = async (): Promise<string> => {
+    const { api, user } = await this.person();
+    const { token } = await this.folderLink({ mode: 'upload' }, api);
+    await made(this.tenant.admin.patch(`/users/${user.id}`, { storage_quota: 0 }));
+    return token;
   };
   /** Ends what a case has left in progress, and makes room for further webhooks and schedules. */
   release = async (): Promise<void> => {

@@ -14,13 +14,14 @@ export interface NewContent {
   readonly folderId: number | null;
   readonly bucket: string;
   readonly blob: StoredBlob;
+  readonly uploadedBy?: string | undefined;
 }
 
 const INSERT = `
   WITH file AS (
     INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id,
-      blob_container, blob_name, is_encrypted)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING
+      blob_container, blob_name, is_encrypted, uploaded_by)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14) ON CONFLICT DO NOTHING
     RETURNING ${OWN_COLUMNS}
   ), version AS (
     INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, is_encrypted, crc32)
@@ -45,6 +46,7 @@ export async function insertFile(tx: Tx, file: NewContent): Promise<OwnRecord | 
     blob.key,
     blob.isEncrypted,
     blob.crc32,
+    file.uploadedBy ?? null,
   ]);
   return row ? ownRecordOf(row) : null;
 }

@@ -32,6 +32,8 @@ export interface WritableFile extends WritableContent {
   /** The field of the request that has the name, if that is not the file itself. */
   readonly nameField?: string;
   readonly target: { readonly ownerName: string };
+  /** The name that whoever sends it by a share link has typed. */
+  readonly uploadedBy?: string;
 }
 
 /** The folder of a new file, and what happens if its name is taken there. */
@@ -105,6 +107,7 @@ export class FileWriter {
       folderId: folder?.id ?? null,
       bucket: this.#bucket,
       blob,
+      uploadedBy: upload.uploadedBy,
     };
     const inserted = await insertFile(tx, row);
     if (!inserted) return null;

@@ -30,6 +30,10 @@ export const FileView = z
       .meta({ description: 'whether the object store says that it encrypts the content at rest', example: true }),
     etag: Etag,
     deleted_at: Timestamp.nullable().meta({ example: null }),
+    uploaded_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'the name that whoever sent it by a share link typed; null: its owner uploaded it', example: null }),
   })
   .meta({ id: 'File' });
 export type FileView = z.output<typeof FileView>;
@@ -96,6 +100,6 @@ export const ON_CONFLICT = ['fail', 'rename', 'replace'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
 
 /** The upload form for the OpenAPI document; uploads/multipart.ts reads the form itself. */
-const Binary = z.string().meta({ format: 'binary', example: 'Hello.' });
+export const Binary = z.string().meta({ format: 'binary', example: 'Hello.' });
 export const UploadForm = z.object({ file: Binary, folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).optional() });
 export const VersionForm = z.object({ file: Binary, comment: text(0, 2000).optional().meta({ example: 'After review' }) });

@@ -32,6 +32,8 @@ const OWN = {
   updatedAt: time('f.updated_at', z.string()),
   deletedAt: time('f.deleted_at', z.string().nullable()),
   ownerId: field('f.owner_id', z.number()),
+  /** The name that whoever sent it by a share link typed; null: its owner uploaded it. */
+  uploadedBy: field('f.uploaded_by', z.string().nullable()),
 };
 
 /** Columns of FILE_JOINS: the owner's and the folder's names. */

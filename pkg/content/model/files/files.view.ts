@@ -41,6 +41,7 @@ export const presentFile = (file: SeenFile<ListedFile>): FileView => ({
   is_encrypted: file.isEncrypted,
   etag: fileEtag(file),
   deleted_at: file.deletedAt,
+  uploaded_by: file.uploadedBy,
 });
 
 /** Returns the reply to an upload (docs/design/records.md, File). `apiUrl` has no slash at the end. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, type Reply, reply, type RequestInfo } from '../../../api/endpoint.ts';
+import type { Actor } from '../../../api/actor.ts';
 import { Problem } from '../../../api/problem.ts';
 import { Bytes, Timestamp, Uuid } from '../../../api/schemas.ts';
+import type { Uploader } from '../uploader.ts';
 import type { PartialUploads } from './partial-uploads.service.ts';
 import type { PartialUpload } from './partial-uploads.sql.ts';
 import {
@@ -16,8 +18,8 @@ import {
 } from './tus-headers.ts';
 
 const params = z.object({ id: Uuid });
-const Chunk = z.string().meta({ format: 'binary', description: 'the bytes from the offset on', example: 'bytes' });
-const UploadState = z
+export const Chunk = z.string().meta({ format: 'binary', description: 'the bytes from the offset on', example: 'bytes' });
+export const UploadState = z
   .object({
     id: Uuid,
     offset: Bytes,
@@ -25,9 +27,12 @@ const UploadState = z
     expires_at: Timestamp,
     file_id: Uuid.nullable(),
   })
-  .meta({ id: 'UploadState', description: 'An upload in several requests; `file_id` is set once it is complete.' });
+  .meta({
+    id: 'UploadState',
+    description: 'An upload in several requests; `file_id` is set once it is complete, and null by a share link.',
+  });
 
-const present = ({ uuid, received, length, expiresAt, file }: PartialUpload): z.output<typeof UploadState> => ({
+export const present = ({ uuid, received, length, expiresAt, file }: PartialUpload): z.output<typeof UploadState> => ({
   id: uuid,
   offset: received,
   length,
@@ -35,10 +40,21 @@ const present = ({ uuid, received, length, expiresAt, file }: PartialUpload): z.
   file_id: file,
 });
 
-const OFFSET = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'X-Carrel-File'];
+export const OFFSET = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'X-Carrel-File'];
+
+export const CAPABILITIES = ['Tus-Resumable', 'Tus-Version', 'Tus-Extension', 'Tus-Max-Size', 'Tus-Checksum-Algorithm'];
+
+export const capabilities = ({ maxBytes }: Pick<PartialUploads, 'maxBytes'>): Reply =>
+  reply(204, undefined, {
+    'Tus-Resumable': TUS_VERSION,
+    'Tus-Version': TUS_VERSION,
+    'Tus-Extension': TUS_EXTENSIONS,
+    'Tus-Max-Size': String(maxBytes),
+    'Tus-Checksum-Algorithm': 'sha256',
+  });
 
 /** Names the version that the server speaks in every reply, errors too. */
-async function inTus(request: RequestInfo, work: () => Promise<Reply>): Promise<Reply> {
+export async function inTus(request: RequestInfo, work: () => Promise<Reply>): Promise<Reply> {
   try {
     requireWhole(request);
     requireVersion(request);
@@ -60,7 +76,7 @@ async function inTus(request: RequestInfo, work: () => Promise<Reply>): Promise<
 }
 
 /** Uploads in several requests, by tus 1.0 (https://tus.io/protocols/resumable-upload). */
-export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
+export const partialUploadEndpoints = (uploads: PartialUploads, by: (actor: Actor) => Uploader): Endpoint[] => [
   endpoint({
     method: 'options',
     path: '/files/uploads',
@@ -69,15 +85,8 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     tag: 'files',
     caller: 'anyone',
     replies: { 204: null },
-    gives: ['Tus-Resumable', 'Tus-Version', 'Tus-Extension', 'Tus-Max-Size', 'Tus-Checksum-Algorithm'],
-    handle: async () =>
-      reply(204, undefined, {
-        'Tus-Resumable': TUS_VERSION,
-        'Tus-Version': TUS_VERSION,
-        'Tus-Extension': TUS_EXTENSIONS,
-        'Tus-Max-Size': String(uploads.maxBytes),
-        'Tus-Checksum-Algorithm': 'sha256',
-      }),
+    gives: CAPABILITIES,
+    handle: () => Promise.resolve(capabilities(uploads)),
   }),
   endpoint({
     method: 'post',
@@ -104,7 +113,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     ],
     handle: ({ actor, body, request }) =>
       inTus(request, async () => {
-        const upload = await uploads.create(actor, request, body === undefined);
+        const upload = await uploads.create(by(actor), request, body === undefined);
         return reply(201, present(upload), headersOf(upload));
       }),
   }),
@@ -123,7 +132,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     errors: ['not_found', 'upload_expired', 'tus_version_unsupported'],
     handle: ({ actor, params, request }) =>
       inTus(request, async () => {
-        const upload = await uploads.get(actor, params.id);
+        const upload = await uploads.get(by(actor), params.id);
         return reply(200, present(upload), stateOf(upload));
       }),
   }),
@@ -152,7 +161,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
       'checksum_mismatch',
     ],
     handle: ({ actor, params, request }) =>
-      inTus(request, async () => reply(204, undefined, headersOf(await uploads.append(actor, params.id, request)))),
+      inTus(request, async () => reply(204, undefined, headersOf(await uploads.append(by(actor), params.id, request)))),
   }),
   endpoint({
     method: 'delete',
@@ -169,7 +178,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     errors: ['not_found', 'upload_expired', 'tus_version_unsupported'],
     handle: ({ actor, params, request }) =>
       inTus(request, async () => {
-        await uploads.delete(actor, params.id);
+        await uploads.delete(by(actor), params.id);
         return reply(204, undefined, { 'Tus-Resumable': TUS_VERSION });
       }),
   }),

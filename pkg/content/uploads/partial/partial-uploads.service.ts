@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { Actor } from '../../../api/actor.ts';
 import type { RequestInfo } from '../../../api/endpoint.ts';
 import { invalid, Problem } from '../../../api/problem.ts';
 import { DailyJobs, endOfDay } from '../../../events/daily-jobs.ts';
@@ -14,6 +13,7 @@ import type { Transfers } from '../../blobs/transfers.ts';
 import type { Blobs, NewObjects } from '../../blobs/blobs.ts';
 import type { Uploads } from '../uploads.service.ts';
 import { contentLength } from '../upload.ts';
+import type { Uploader } from '../uploader.ts';
 import { ChunkBody } from './chunk-body.ts';
 import { EXPIRE_UPLOADS } from './partial-uploads.jobs.ts';
 import {
@@ -30,7 +30,7 @@ import {
 } from './partial-uploads.sql.ts';
 import { bytesIn, checksumIn, lengthIn, partOf } from './tus-headers.ts';
 import { type Turn, UploadTurns } from './upload-turns.ts';
-import { DAY_MS } from '../../../runtime/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../runtime/time.ts';
 import { MIB } from '../../../runtime/bytes.ts';
 
 /** The bytes of a segment: as many as one request sends to the store. */
@@ -39,7 +39,9 @@ const SEGMENT_BYTES = 8 * MIB;
 const LEAST_SEGMENT_BYTES = MIB;
 /** An upload expires this long after its last byte. */
 const EXPIRES_MS = DAY_MS;
-/** The number of uploads that a user may have that are neither complete nor expired. */
+/** An upload by a link expires sooner: it reserves the quota of the link's maker, and its sender is unknown. */
+const EXPIRES_BY_LINK_MS = HOUR_MS;
+/** The number of uploads that a user or a link may have that are neither complete nor expired. */
 const OPEN_MAX = 100;
 
 /** The content of one request. */
@@ -123,33 +125,46 @@ export class PartialUploads {
     );
   }
 
-  /** Throws `not_found`, also for another user's upload, and `upload_expired`. */
-  async get(actor: Actor, uuid: string): Promise<PartialUpload> {
-    const upload = await findUpload(this.#db.tables, uuid, actor.userId);
+  /** Throws `not_found`, also for an upload of another user or by another link, and `upload_expired`. */
+  async get(by: Uploader, uuid: string): Promise<PartialUpload> {
+    const upload = await findUpload(this.#db.tables, uuid, by.actor.userId, by.link?.shareId ?? null);
     if (!upload) throw new Problem('not_found');
     if (upload.expiresAt <= this.#clock.now()) throw new Problem('upload_expired');
     return upload;
   }
 
   /** Begins an upload, with its first bytes if `hasBytes`. */
-  async create(actor: Actor, request: RequestInfo, hasBytes: boolean): Promise<PartialUpload> {
+  async create(by: Uploader, request: RequestInfo, hasBytes: boolean): Promise<PartialUpload> {
     const length = lengthIn(request);
     this.#requireSize(length ?? 0);
     const metadata = request.headers['upload-metadata'] ?? '';
     const checksum = checksumIn(request);
-    await this.#uploads.requireTarget(actor, partOf(metadata));
+    await this.#uploads.requireTarget(by, partOf(metadata, by.fields));
     await this.#expiry.ensure();
     const now = this.#clock.now();
-    const made = { uuid: this.#random.uuid(), userId: actor.userId, length, metadata, expiresAt: this.#expiresAt() };
+    const link = { shareId: by.link?.shareId ?? null, shareSession: by.link?.session ?? null };
+    const made = {
+      uuid: this.#random.uuid(),
+      userId: by.actor.userId,
+      length,
+      metadata,
+      expiresAt: this.#expiresAt(link),
+      ...link,
+    };
     const upload = await this.#db.transaction(async (tx) => {
       await reserveUpload(tx, made, exactly(length ?? 0), now);
       return insertUpload(tx, made, { now, most: OPEN_MAX });
     });
     if (!upload)
-      throw new Problem('conflict', `You have ${OPEN_MAX} uploads that are not complete. Complete or delete one of them.`);
+      throw new Problem(
+        'conflict',
+        by.link
+          ? `This link has ${OPEN_MAX} uploads that are not complete. Try again when one of them is complete.`
+          : `You have ${OPEN_MAX} uploads that are not complete. Complete or delete one of them.`,
+      );
     if (!hasBytes && length !== 0) return upload;
     try {
-      return await this.#turns.run(upload.uuid, (turn) => this.#receive(actor, upload, request, { checksum, length }, turn));
+      return await this.#turns.run(upload.uuid, (turn) => this.#receive(by, upload, request, { checksum, length }, turn));
     } catch (error) {
       // The client does not learn the upload's address.
       await this.#delete(upload).catch((failure: unknown) =>
@@ -163,24 +178,24 @@ export class PartialUploads {
    * Adds the request's bytes. Throws `conflict` if the upload is not at their offset, and everything that an upload of a file
    * throws.
    */
-  async append(actor: Actor, uuid: string, request: RequestInfo): Promise<PartialUpload> {
+  async append(by: Uploader, uuid: string, request: RequestInfo): Promise<PartialUpload> {
     const offset = bytesIn(request, 'Upload-Offset');
     if (offset === undefined) throw invalid('Upload-Offset', 'is required');
     const checksum = checksumIn(request);
     const length = bytesIn(request, 'Upload-Length');
-    const seen = await this.get(actor, uuid);
+    const seen = await this.get(by, uuid);
     return this.#turns.run(uuid, async (turn) => {
-      const upload = turn.hasWaited ? await this.get(actor, uuid) : seen;
+      const upload = turn.hasWaited ? await this.get(by, uuid) : seen;
       if (offset !== upload.received) throw this.#moved();
       if (length !== undefined) this.#requireLength(upload, length);
       await this.#expiry.ensure();
-      return this.#receive(actor, upload, request, { checksum, length: length ?? upload.length }, turn);
+      return this.#receive(by, upload, request, { checksum, length: length ?? upload.length }, turn);
     });
   }
 
   /** Deletes an upload with its stored bytes. A file that was made of it stays. */
-  async delete(actor: Actor, uuid: string): Promise<void> {
-    const upload = await this.get(actor, uuid);
+  async delete(by: Uploader, uuid: string): Promise<void> {
+    const upload = await this.get(by, uuid);
     await this.#turns.run(uuid, () => this.#delete(upload));
   }
 
@@ -189,7 +204,7 @@ export class PartialUploads {
   }
 
   async #receive(
-    actor: Actor,
+    by: Uploader,
     upload: PartialUpload,
     request: RequestInfo,
     said: Pick<Chunk, 'checksum' | 'length'>,
@@ -197,15 +212,10 @@ export class PartialUploads {
   ): Promise<PartialUpload> {
     const bytes = contentLength(request);
     if ((bytes ?? 0) > (said.length ?? this.maxBytes) - upload.received) throw tooLarge();
-    const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
+    const transfer = this.#transfers.begin('upload', by.counted, request.traffic);
     const body = new ChunkBody(request.stream, AbortSignal.any([transfer.signal, turn.signal]));
     try {
-      const received = await this.#store(
-        actor,
-        upload,
-        { ...said, body, bytes },
-        { transfer: transfer.signal, turn: turn.signal },
-      );
+      const received = await this.#store(by, upload, { ...said, body, bytes }, { transfer: transfer.signal, turn: turn.signal });
       transfer.signal.throwIfAborted();
       return received;
     } finally {
@@ -216,7 +226,7 @@ export class PartialUploads {
 
   /** Stores the bytes, a segment at a time. Returns the upload as it is then. */
   async #store(
-    actor: Actor,
+    by: Uploader,
     before: PartialUpload,
     chunk: Chunk,
     signals: { readonly transfer: AbortSignal; readonly turn: AbortSignal },
@@ -231,7 +241,7 @@ export class PartialUploads {
         const end = endOf(upload, pending);
         if (end >= (length ?? this.maxBytes)) throw tooLarge();
         if (end >= held) held = await reserveUpload(this.#db.tables, upload, this.#growth(before, chunk, end), this.#clock.now());
-        await this.#storeNext(actor, upload, pending, body, Math.min(length ?? this.maxBytes, held) - end);
+        await this.#storeNext(by, upload, pending, body, Math.min(length ?? this.maxBytes, held) - end);
         // The last segment is added with the file; one without a successor yet may be the last.
         if (isAddedAtOnce || endOf(upload, pending) === length) continue;
         signals.turn.throwIfAborted();
@@ -242,7 +252,7 @@ export class PartialUploads {
       if (checksum !== undefined && (!body.isWhole || body.digest() !== checksum)) throw new Problem('checksum_mismatch');
       if (upload.file !== null) return upload;
       if (endOf(upload, pending) === length) {
-        upload = await this.#complete(actor, { ...upload, length }, pending, signals.transfer);
+        upload = await this.#complete(by, { ...upload, length }, pending, signals.transfer);
         await this.#blobs.discard(into.keys);
       } else if (pending.segments.length > 0 || (body.isWhole && length !== upload.length))
         upload = await this.#add(upload, pending, { length: body.isWhole ? length : upload.length });
@@ -266,7 +276,7 @@ export class PartialUploads {
       : exactly(received + bytes);
   }
 
-  async #storeNext(actor: Actor, upload: PartialUpload, pending: Pending, body: ChunkBody, most: number): Promise<void> {
+  async #storeNext(by: Uploader, upload: PartialUpload, pending: Pending, body: ChunkBody, most: number): Promise<void> {
     const last = pending.segments.length === 0 ? (await segmentsOf(this.#db.tables, upload)).at(-1) : undefined;
     const joined = last !== undefined && last.size < LEAST_SEGMENT_BYTES ? last : undefined;
     const key = await this.#blobs.newKey();
@@ -274,7 +284,7 @@ export class PartialUploads {
     const bytes = Readable.from(this.#segment(joined, body.run(Math.min(most, SEGMENT_BYTES - (joined?.size ?? 0)))), {
       objectMode: false,
     });
-    const { size } = await this.#objects.put(key, bytes, { owner: actor.userUuid });
+    const { size } = await this.#objects.put(key, bytes, { owner: by.sender });
     pending.segments.push({ key, size });
     pending.replaced ??= joined;
   }
@@ -289,7 +299,7 @@ export class PartialUploads {
    * continues with.
    */
   async #add(upload: PartialUpload, pending: Pending, { length = upload.length, reserved = 0 }): Promise<PartialUpload> {
-    const added = { ...upload, length, received: endOf(upload, pending), expiresAt: this.#expiresAt() };
+    const added = { ...upload, length, received: endOf(upload, pending), expiresAt: this.#expiresAt(upload) };
     pending.into.committing();
     await this.#db.transaction(async (tx) => {
       await reserveUpload(tx, added, exactly(Math.max(reservedFor(added), reserved)), this.#clock.now());
@@ -301,13 +311,15 @@ export class PartialUploads {
   }
 
   /** Makes the file of the upload. */
-  async #complete(actor: Actor, upload: PartialUpload, pending: Pending, signal: AbortSignal): Promise<PartialUpload> {
+  async #complete(by: Uploader, upload: PartialUpload, pending: Pending, signal: AbortSignal): Promise<PartialUpload> {
     const present = await segmentsOf(this.#db.tables, upload);
     const sum = present.reduce((bytes, { size }) => bytes + size, 0);
     if (sum !== upload.received) throw this.#moved();
     const segments = [...present.filter(({ key }) => key !== pending.replaced?.key), ...pending.segments];
     const stream = Readable.from(this.#contentOf(segments, signal), { objectMode: false });
-    const part = { ...partOf(upload.metadata), stream, signal };
+    const part = { ...partOf(upload.metadata, by.fields), stream, signal };
+    const session = upload.shareSession;
+    const sender = by.link && session !== null ? by.link.inSession(session) : by;
     const also = async (tx: Tx, file: string): Promise<void> => {
       if (!(await completeUpload(tx, upload, file))) throw this.#moved();
       await requestPurge(
@@ -316,7 +328,7 @@ export class PartialUploads {
         present.map(({ key }) => key),
       );
     };
-    const file = await this.#uploads.createReserved(actor, part, upload.uuid, also);
+    const file = await this.#uploads.createReserved(sender, part, upload.uuid, also);
     return { ...upload, received: upload.length ?? upload.received, file };
   }
 
@@ -341,8 +353,8 @@ export class PartialUploads {
     if (bytes > this.maxBytes) throw tooLarge();
   }
 
-  #expiresAt(): Date {
-    return new Date(this.#clock.now().getTime() + EXPIRES_MS);
+  #expiresAt({ shareId }: Pick<PartialUpload, 'shareId'>): Date {
+    return new Date(this.#clock.now().getTime() + (shareId === null ? EXPIRES_MS : EXPIRES_BY_LINK_MS));
   }
 
   #moved(): Problem {

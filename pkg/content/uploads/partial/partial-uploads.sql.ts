@@ -22,16 +22,20 @@ export interface PartialUpload {
   /** uuid of the file that it has become. */
   readonly file: string | null;
   readonly expiresAt: Date;
+  /** The link by which it is sent, and the session of whoever began it; null: the user sends it. */
+  readonly shareId: number | null;
+  readonly shareSession: string | null;
 }
 
-const COLUMNS = `u.id, u.uuid, u.user_id AS "userId", u.length, u.received, u.metadata, u.file, u.expires_at AS "expiresAt"`;
+const COLUMNS = `u.id, u.uuid, u.user_id AS "userId", u.length, u.received, u.metadata, u.file, u.expires_at AS "expiresAt",
+  u.share_id AS "shareId", u.share_session AS "shareSession"`;
 
-/** Returns null if the user has no upload of that id. */
-export async function findUpload(sql: Sql, uuid: string, userId: number): Promise<PartialUpload | null> {
-  const [row] = await sql.query<PartialUpload>(`SELECT ${COLUMNS} FROM partial_uploads u WHERE u.uuid = $1 AND u.user_id = $2`, [
-    uuid,
-    userId,
-  ]);
+/** Returns null if the user has no upload of that id that is sent by this link; `shareId` null: by none. */
+export async function findUpload(sql: Sql, uuid: string, userId: number, shareId: number | null): Promise<PartialUpload | null> {
+  const [row] = await sql.query<PartialUpload>(
+    `SELECT ${COLUMNS} FROM partial_uploads u WHERE u.uuid = $1 AND u.user_id = $2 AND u.share_id IS NOT DISTINCT FROM $3`,
+    [uuid, userId, shareId],
+  );
   return row ?? null;
 }
 
@@ -56,18 +60,25 @@ const TRIM = `
 export const trimReservation = (sql: Sql, { id, uuid }: PartialUpload): Promise<unknown> => sql.query(TRIM, [id, uuid]);
 
 const INSERT = `
-  INSERT INTO partial_uploads AS u (uuid, user_id, length, metadata, expires_at)
-  SELECT $1, $2, $3, $4, $5
-  WHERE (SELECT count(*) FROM partial_uploads WHERE user_id = $2 AND file IS NULL AND expires_at > $6) < $7
+  INSERT INTO partial_uploads AS u (uuid, user_id, length, metadata, expires_at, share_id, share_session)
+  SELECT $1, $2, $3, $4, $5, $8::bigint, $9::uuid
+  WHERE (
+    SELECT count(*) FROM partial_uploads
+    WHERE user_id = $2 AND share_id IS NOT DISTINCT FROM $8::bigint AND file IS NULL AND expires_at > $6
+  ) < $7
   RETURNING ${COLUMNS}`;
 
-/** Returns null if the user has `most` uploads already. Call it after `reserveUpload`, whose lock makes the count exact. */
+/**
+ * Returns null if the user, or the link, has `most` uploads already. Call it after `reserveUpload`, whose lock makes the count
+ * exact.
+ */
 export async function insertUpload(
   tx: Sql,
-  upload: Pick<PartialUpload, 'uuid' | 'userId' | 'length' | 'metadata' | 'expiresAt'>,
+  upload: Omit<PartialUpload, 'id' | 'received' | 'file'>,
   { now, most }: { readonly now: Date; readonly most: number },
 ): Promise<PartialUpload | null> {
-  const values = [upload.uuid, upload.userId, upload.length, upload.metadata, upload.expiresAt, now, most];
+  const { uuid, userId, length, metadata, expiresAt, shareId, shareSession } = upload;
+  const values = [uuid, userId, length, metadata, expiresAt, now, most, shareId, shareSession];
   const [row] = await tx.query<PartialUpload>(INSERT, values);
   return row ?? null;
 }

@@ -17,7 +17,6 @@ const BYTES = '^(0|[1-9][0-9]{0,14})$';
 const CHECKSUM = '^sha256 [A-Za-z0-9+/]{43}=$';
 const METADATA_MAX_CHARACTERS = 8192;
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
-const FIELDS = ['folder_id', 'on_conflict'];
 
 const header = (name: string, description: string, example: string, pattern?: string, required = false): RequestHeader => ({
   name,
@@ -93,13 +92,16 @@ export function checksumIn({ headers }: RequestInfo): string | undefined {
   return value?.slice('sha256 '.length);
 }
 
-/** Reads from Upload-Metadata what a part of a form says about its file. Throws `validation_failed`. */
-export function partOf(metadata: string): Omit<FilePart, 'stream' | 'signal'> {
+/**
+ * Reads from Upload-Metadata what a part of a form says about its file, with the fields of these names. Throws
+ * `validation_failed`.
+ */
+export function partOf(metadata: string, names: readonly string[]): Omit<FilePart, 'stream' | 'signal'> {
   const pairs = pairsOf(metadata);
   if (!pairs.get('filename')) throw invalid('Upload-Metadata', 'must have a filename');
   const type = (pairs.get('filetype') ?? '').split(';')[0]?.trim().toLowerCase();
   if (type && !MEDIA_TYPE.test(type)) throw invalid('filetype', 'must be a media type');
-  const fields = new Map([...pairs].filter(([key]) => FIELDS.includes(key)));
+  const fields = new Map([...pairs].filter(([key]) => names.includes(key)));
   return { name: pairs.get('filename'), mimeType: type || UNKNOWN_TYPE, fields };
 }
 

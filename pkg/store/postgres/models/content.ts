@@ -49,6 +49,8 @@ export const files = table('files', ['id'], {
   trashedWith: nullable(bigint),
   /** For items in the trash: the time when they are deleted permanently. */
   expiresAt: nullable(timestamp),
+  /** The name that whoever sent it by a share link typed. */
+  uploadedBy: nullable(text),
 });
 
 /**

@@ -1,0 +1,165 @@
+import { Counter } from 'prom-client';
+import type { ReplyHeaders, RequestInfo } from '../../api/endpoint.ts';
+import { SHARE_SESSION_SECONDS } from '../../api/lifetimes.ts';
+import { Problem } from '../../api/problem.ts';
+import { validate } from '../../api/validation.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { HOUR_MS } from '../../runtime/time.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import type { Caller } from '../model/access/caller.ts';
+import type { FileWriter, WritableFile } from '../model/files/file-writer.ts';
+import type { FileRecord } from '../model/files/files.sql.ts';
+import { nameFrom, nameWith } from '../model/names/names.policy.ts';
+import type { Uploader } from '../uploads/uploader.ts';
+import { LINK_UPLOAD_FIELDS, LinkUploadFields } from './folder-links.schema.ts';
+import type { LinkAdmission } from './link-admission.ts';
+import type { OpenFolderShare } from './open-shares.sql.ts';
+import type { ShareSession, ShareSessions } from './share-sessions.ts';
+import { countUpload, makerOf, recordUpload } from './share-uploads.sql.ts';
+
+/** Uploads by one link in an hour; more get 429 until the next one. */
+export const UPLOADS_PER_HOUR = 1_000;
+/** Characters of a sender's name that a file's name takes. */
+const SENDER_IN_NAME_MAX = 60;
+
+/**
+ * Uploads by whoever has the link of a folder.
+ *
+ * Invariants:
+ * - The file belongs to whoever made the link, counts to their quota, and has the name that the sender typed as `uploaded_by`.
+ * - A sender learns nothing of what is in the folder: a taken name is renamed, and what they are shown is what they sent.
+ * - Link, password and the maker's rights are checked again once the bytes are here, however long they took.
+ * - A link takes at most UPLOADS_PER_HOUR uploads an hour, however many race; those that fail count too.
+ */
+export class LinkUploads {
+  readonly #db: Database;
+  readonly #admission: LinkAdmission;
+  readonly #sessions: ShareSessions;
+  readonly #clock: Clock;
+  readonly #results: Counter<'result'>;
+
+  constructor(deps: { db: Database; admission: LinkAdmission; shareSessions: ShareSessions; clock: Clock; metrics: Metrics }) {
+    this.#db = deps.db;
+    this.#admission = deps.admission;
+    this.#sessions = deps.shareSessions;
+    this.#clock = deps.clock;
+    this.#results = new Counter({
+      name: 'share_uploads_total',
+      help: 'Uploads by share links: stored, or the code of the refusal',
+      labelNames: ['result'],
+      registers: [deps.metrics],
+    });
+  }
+
+  /**
+   * Runs a new upload by a link, and counts what becomes of it. `headers` are those of the session in which it is sent. Throws
+   * `not_found`, `share_password_required`, `share_password_wrong`, `too_many_attempts`, `rate_limit_exceeded`, and what `upload`
+   * throws.
+   */
+  begin<T>(token: string, request: RequestInfo, upload: (by: Uploader, headers: ReplyHeaders) => Promise<T>): Promise<T> {
+    return this.#observed(async () => {
+      const { share, session } = await this.#admission.enter(token, 'upload', request);
+      await this.#count(share);
+      const own = session ?? this.#sessions.begin();
+      const headers = session ? {} : this.#sessions.headersOf(share, token, own);
+      return upload(await this.#uploader(token, share, own, request), headers);
+    });
+  }
+
+  /** The same for an upload that has begun, which does not count again. */
+  continue<T>(token: string, request: RequestInfo, upload: (by: Uploader) => Promise<T>): Promise<T> {
+    return this.#observed(async () => {
+      const { share, session } = await this.#admission.enter(token, 'upload', request);
+      return upload(await this.#uploader(token, share, session ?? this.#sessions.begin(), request));
+    });
+  }
+
+  /** One statement. Throws `not_found` where the link takes no uploads. */
+  async require(token: string): Promise<void> {
+    await this.#admission.open(token, 'upload');
+  }
+
+  async #observed<T>(upload: () => Promise<T>): Promise<T> {
+    try {
+      return await upload();
+    } catch (error) {
+      this.#results.inc({ result: error instanceof Problem ? error.code : 'failed' });
+      throw error;
+    }
+  }
+
+  async #count({ id }: OpenFolderShare): Promise<void> {
+    const now = this.#clock.now().getTime();
+    const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
+    if (await countUpload(this.#db.tables, id, new Date(hour), UPLOADS_PER_HOUR)) return;
+    throw new Problem(
+      'rate_limit_exceeded',
+      `This link has taken ${UPLOADS_PER_HOUR} uploads in this hour, the most that it may. Try again in the next one.`,
+      { retryAfter: Math.ceil((hour + HOUR_MS - now) / 1000) },
+    );
+  }
+
+  async #uploader(token: string, share: OpenFolderShare, { id: session }: ShareSession, request: RequestInfo): Promise<Uploader> {
+    const placement = { folder_id: share.folderUuid, on_conflict: 'rename' } as const;
+    const by: Uploader = {
+      actor: await makerOf(this.#db.tables, share, this.#clock.now()),
+      counted: { linkOf: String(share.createdBy), network: request.network },
+      sender: `link ${share.uuid}`,
+      fields: LINK_UPLOAD_FIELDS,
+      link: {
+        shareId: share.id,
+        session,
+        inSession: (other) => ({ ...by, write: this.#writing(share, other, placement) }),
+      },
+      placementOf: () => placement,
+      requireFields: senderOf,
+      reauthenticate: async () => {
+        const now = await this.#admission.open(token, 'upload');
+        if (now.id !== share.id || now.passwordHash !== share.passwordHash) throw new Problem('not_found');
+        return makerOf(this.#db.tables, now, this.#clock.now());
+      },
+      write: this.#writing(share, session, placement),
+    };
+    return by;
+  }
+
+  /** Makes the file and records it for its sender. */
+  #writing(share: OpenFolderShare, session: string, placement: { readonly folder_id: string }): Uploader['write'] {
+    return async (tx, writer, caller, upload, fields) => {
+      const sender = senderOf(fields);
+      const file = await createRenamed(tx, writer, caller, { ...upload, uploadedBy: sender }, placement);
+      const now = this.#clock.now();
+      const sent = { session, name: upload.name, size: upload.blob.size, createdAt: now };
+      const before = new Date(now.getTime() - SHARE_SESSION_SECONDS * 1000);
+      if (!(await recordUpload(tx, share.id, sent, before))) throw new Problem('not_found');
+      this.#results.inc({ result: 'stored' });
+      return { created: true, file };
+    };
+  }
+}
+
+/** The name that the sender typed. Throws `validation_failed`. */
+const senderOf = (fields: ReadonlyMap<string, string>): string =>
+  validate(LinkUploadFields, Object.fromEntries(fields)).uploaded_by;
+
+/**
+ * Makes the file, under another name where its own is taken: first with the sender's name, since a course sends many files of one
+ * name, then with numbers.
+ */
+async function createRenamed(
+  tx: Tx,
+  writer: FileWriter,
+  caller: Caller,
+  upload: WritableFile & { readonly uploadedBy: string },
+  { folder_id }: { readonly folder_id: string },
+): Promise<FileRecord> {
+  const sender = nameFrom(upload.uploadedBy, SENDER_IN_NAME_MAX);
+  try {
+    return (await writer.create(tx, caller, upload, { folder_id, on_conflict: 'fail' })).file;
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'name_conflict')) throw error;
+    const name = sender === null ? upload.name : nameWith(upload.name, sender);
+    return (await writer.create(tx, caller, { ...upload, name }, { folder_id, on_conflict: 'rename' })).file;
+  }
+}

@@ -1,0 +1,69 @@
+import { permissionSet } from '../../access/permission-sets.ts';
+import type { Actor } from '../../api/actor.ts';
+import type { Executor, Tx } from '../../store/postgres/database.ts';
+import { grantsOf } from '../model/access/grants-of-user.sql.ts';
+import type { OpenFolderShare } from './open-shares.sql.ts';
+
+const COUNT = `
+  UPDATE shares s SET upload_hour = $2, uploads_in_hour = CASE WHEN s.upload_hour = $2 THEN s.uploads_in_hour + 1 ELSE 1 END
+  WHERE s.id = $1 AND (s.upload_hour IS DISTINCT FROM $2 OR s.uploads_in_hour < $3)
+  RETURNING s.id`;
+
+/**
+ * Counts an upload by a link in the hour that began at `hour`. False: there were `most` already, or the link is gone. One
+ * statement, which is a transaction of its own: of uploads that race no more are counted.
+ */
+export async function countUpload(sql: Executor, shareId: number, hour: Date, most: number): Promise<boolean> {
+  const rows = await sql.prepared('content-share-count-upload', COUNT, [shareId, hour, most]);
+  return rows.length === 1;
+}
+
+/**
+ * Whoever made a link that works, with their grants as they are now, for an upload that becomes a file of theirs. One statement.
+ */
+export async function makerOf(sql: Executor, { createdBy, makerUuid }: OpenFolderShare, now: Date): Promise<Actor> {
+  const { entries } = await grantsOf(sql, createdBy, now);
+  const granted = permissionSet(entries);
+  return {
+    userId: createdBy,
+    userUuid: makerUuid,
+    email: '',
+    roles: [],
+    permissions: new Set(['write:files']),
+    sessionId: '',
+    tenantId: '',
+    permissionSet: () => Promise.resolve(granted),
+  };
+}
+
+/** What a sender is shown of an upload. */
+export interface SentRow {
+  readonly name: string;
+  readonly size: number;
+  readonly createdAt: Date;
+}
+
+const RECORD = `
+  WITH old AS (DELETE FROM share_uploads WHERE share_id = $1 AND created_at < $5)
+  INSERT INTO share_uploads (share_id, session, name, size, created_at)
+  SELECT s.id, $2, $3, $4, $6 FROM shares s WHERE s.id = $1 FOR KEY SHARE
+  RETURNING id`;
+
+/** Records an upload for its sender, and deletes what no session sees any more. False: the link is gone. One statement. */
+export async function recordUpload(
+  tx: Tx,
+  shareId: number,
+  sent: SentRow & { readonly session: string },
+  before: Date,
+): Promise<boolean> {
+  const values = [shareId, sent.session, sent.name, sent.size, before, sent.createdAt];
+  return (await tx.prepared('content-share-sent', RECORD, values)).length === 1;
+}
+
+const SENT = `
+  SELECT name, size, created_at AS "createdAt" FROM share_uploads WHERE share_id = $1 AND session = $2
+  ORDER BY id DESC LIMIT $3`;
+
+/** The newest uploads of a session, the newest first. One statement. */
+export const sentIn = (sql: Executor, shareId: number, session: string, most: number): Promise<SentRow[]> =>
+  sql.prepared<SentRow>('content-share-sent-in', SENT, [shareId, session, most]);
