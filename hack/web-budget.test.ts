@@ -2,10 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readFileSync, statSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Bytes that the first view of a page may cost, as gzip: what a browser takes over plain http too. Fonts are not counted: text is
- * shown before they arrive.
- */
+/** Bytes that the first view of a page may cost, as gzip: what a browser takes over plain http too. */
 const BUDGET = 120_000;
 /** The document itself, generously. */
 const DOCUMENT = 1_000;
@@ -15,6 +12,7 @@ interface Chunk {
   readonly css?: readonly string[];
   readonly imports?: readonly string[];
   readonly dynamicImports?: readonly string[];
+  readonly assets?: readonly string[];
   readonly isEntry?: boolean;
 }
 
@@ -34,6 +32,8 @@ function filesOf(keys: readonly string[], found = new Set<string>(), seen = new 
     if (!chunk || seen.has(key)) continue;
     seen.add(key);
     for (const file of [chunk.file, ...(chunk.css ?? [])]) found.add(file);
+    // The other fonts are loaded for letters that few pages have.
+    for (const asset of chunk.assets ?? []) if (asset.includes('inter-latin-wght')) found.add(asset);
     filesOf([...(chunk.imports ?? []), ...(chunk.dynamicImports ?? []).filter((one) => one.endsWith('.de.ts'))], found, seen);
   }
   return found;

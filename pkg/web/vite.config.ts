@@ -1,10 +1,12 @@
 import { join } from 'node:path';
-import { defineConfig } from 'vite';
+import { defineConfig, type UserConfig } from 'vite';
+import { latinFont } from './latin-font.ts';
 
 /** The browser's pages. hack/web.ts passes `outDir`; the server reads .vite/manifest.json there (pkg/http/web-bundle.ts). */
-export default defineConfig({
+export default defineConfig(async (): Promise<UserConfig> => ({
   root: import.meta.dirname,
   publicDir: false,
+  resolve: { alias: await latinFont() },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     manifest: true,
@@ -22,4 +24,4 @@ export default defineConfig({
       },
     },
   },
-});
+}));
