@@ -1,9 +1,10 @@
 import { useEffect } from 'preact/hooks';
 import { useServices } from '../services.ts';
 import { useObserved } from '../use-observed.ts';
-import { dropTarget, startUploads, uploads } from './current.ts';
+import { dropTarget, uploads } from './current.ts';
 import { DropZone } from './drop-zone.tsx';
 import { Panel } from './panel.tsx';
+import { startUploads } from './session-uploads.ts';
 
 /** Uploads for all pages: the panel, and the drop zone for the folder that a page shows. */
 export function Uploads() {
