@@ -36,13 +36,16 @@ test('what a list no longer has is no longer selected', () => {
   expect(kept(EVERYTHING, () => false)).toBe(EVERYTHING);
 });
 
-test('10,000 rows are selected in less than 50 ms', () => {
+test('10,000 rows are selected with one look at each', () => {
   const ids = Array.from({ length: 10_000 }, (_, index) => `row ${index}`);
-  const started = performance.now();
+  let looks = 0;
   const selection = added(
     NOTHING,
-    rangeOf(0, ids.length - 1, (index) => ids[index]),
+    rangeOf(0, ids.length - 1, (index) => {
+      looks += 1;
+      return ids[index];
+    }),
   );
 
-  expect([countOf(selection, undefined), performance.now() - started < 50]).toEqual([10_000, true]);
+  expect([countOf(selection, undefined), looks]).toEqual([10_000, 10_000]);
 });
