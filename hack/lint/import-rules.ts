@@ -93,6 +93,8 @@ export const WEB_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   text: [],
   app: ['design', 'api', 'text'],
   share: ['design', 'api', 'text'],
+  // The API reference is for developers, in English.
+  reference: ['design', 'api'],
   lti: ['design', 'text'],
 };
 /** Tests that compare the texts of the pages with the codes of the server, or with what a browser shows. */

@@ -70,7 +70,7 @@ export interface WebContent {
  * The scripts of pkg/web/lti: the page of a course, the picker, the exchange with a platform's storage, and the registration of
  * an LMS.
  */
-export type WebScript = 'entry' | 'picker' | 'registration' | 'storage';
+export type WebScript = 'entry' | 'picker' | 'reference' | 'registration' | 'storage';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 

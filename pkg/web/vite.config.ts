@@ -19,6 +19,7 @@ export default defineConfig(async (): Promise<UserConfig> => ({
         app: join(import.meta.dirname, 'app/main.tsx'),
         entry: join(import.meta.dirname, 'lti/entry/main.tsx'),
         picker: join(import.meta.dirname, 'lti/picker/main.tsx'),
+        reference: join(import.meta.dirname, 'reference/main.tsx'),
         registration: join(import.meta.dirname, 'lti/registration/main.ts'),
         storage: join(import.meta.dirname, 'lti/storage/main.ts'),
       },

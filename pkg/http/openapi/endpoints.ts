@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint, type Endpoint, reply } from '../../api/endpoint.ts';
+import { PageProblem, type WebContent, type WebPages } from '../../api/page.ts';
 import { type DescribedApi, openApiDocument } from './document.ts';
 import { REFERENCE_PAGE_CSP, referencePage } from './reference-page.ts';
 
@@ -7,7 +8,10 @@ import { REFERENCE_PAGE_CSP, referencePage } from './reference-page.ts';
  * The public description of the API, as OpenAPI and as a page. Each is built on the first request: that takes a tenth of a second
  * of CPU, a fifth of a server's start, and most servers never get one.
  */
-export function referenceEndpoints(described: readonly Endpoint[], at: Omit<DescribedApi, 'endpoints'>): Endpoint[] {
+export function referenceEndpoints(
+  described: readonly Endpoint[],
+  { web, ...at }: Omit<DescribedApi, 'endpoints'> & { readonly web: WebPages },
+): Endpoint[] {
   const own: Endpoint[] = [
     endpoint({
       method: 'get',
@@ -21,15 +25,16 @@ export function referenceEndpoints(described: readonly Endpoint[], at: Omit<Desc
     }),
     endpoint({
       method: 'get',
-      path: '/docs',
+      path: '/reference',
       operationId: 'getReferencePage',
-      summary: 'This description as a page',
+      summary: 'This description as a page, on which operations can be tried',
       tag: 'reference',
       caller: 'anyone',
       replies: { 200: { stream: 'text/html' } },
       handle: async () =>
         reply(200, page(), {
-          ...CACHEABLE,
+          // Its script has another name in another release.
+          'Cache-Control': 'no-cache',
           'Content-Type': 'text/html; charset=utf-8',
           'Content-Security-Policy': REFERENCE_PAGE_CSP,
         }),
@@ -37,8 +42,18 @@ export function referenceEndpoints(described: readonly Endpoint[], at: Omit<Desc
   ];
   const all = [...described, ...own];
   const document = lazy(() => openApiDocument({ ...at, endpoints: all }));
-  const page = lazy(() => referencePage(all, document()));
+  const page = lazy(() => documentOf(web, { title: 'Carrel API', body: referencePage(all, document()) }));
   return own;
+}
+
+/** Without a build of the pages, the text is there without its script. */
+function documentOf(web: WebPages, content: WebContent): string {
+  try {
+    return web.document('reference', content);
+  } catch (error) {
+    if (error instanceof PageProblem) return web.notice(content);
+    throw error;
+  }
 }
 
 const CACHEABLE = { 'Cache-Control': 'public, max-age=300' };

@@ -95,12 +95,13 @@ test('every operation documents its limits, its errors by status with their code
 });
 
 test('the reference page names every endpoint and loads nothing from elsewhere', async () => {
-  const page = await tenant.anonymous.get('/docs');
+  const page = await tenant.anonymous.get('/reference');
   const html = page.bytes.toString();
 
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   for (const path of Object.keys(document.paths)) expect(html).toContain(`<code>${path}</code>`);
-  expect(html).not.toMatch(/<script|https?:\/\/(?!127\.0\.0\.1)/);
+  expect(page.headers['content-security-policy']).not.toContain('unsafe');
+  expect(html).not.toMatch(/<script>|<style|style=|https?:\/\/(?!127\.0\.0\.1)/);
 });
 
 test('it is an OpenAPI document by the schema of the OpenAPI initiative', async () => {

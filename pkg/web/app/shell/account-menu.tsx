@@ -11,7 +11,7 @@ import { useMe, useServices } from '../services.ts';
 import { useObserved } from '../use-observed.ts';
 import './account-menu.css';
 
-const REFERENCE = '/api/v1/docs';
+const REFERENCE = '/api/v1/reference';
 
 /** Who is signed in; how the page looks and speaks; help; signing out. */
 export function AccountMenu({ onShortcuts }: { readonly onShortcuts: () => void }) {
