@@ -189,8 +189,10 @@ test('of 450 files the last one is reached by End, and all are selected by one k
 
 test('a search shows its hits as one types, narrows by filters, and survives a reload', async () => {
   const { page } = await personWith('Notes/report on cells.txt', 'cells.png', 'other.txt');
+  await page.getByRole('searchbox', { name: 'Search files' }).waitFor();
   await page.keyboard.press('/');
-  await page.keyboard.type('cells');
+  // Slower than the pause after which a search begins: the page of the search opens after the first letter.
+  await page.keyboard.type('cells', { delay: 300 });
   await row(page, 'report on cells').waitFor();
   const hits = await page.evaluate(`[...document.querySelectorAll('mark')].map((hit) => hit.textContent)`);
   await page.getByLabel('Kind').selectOption('Text');

@@ -89,7 +89,7 @@ function focusNavigation(): void {
 
 /**
  * Moves the focus to the content when another page is shown: a screen reader then reads from its beginning. Within one page (from
- * folder to folder) the page decides.
+ * folder to folder) the page decides. Whoever types into the header's search goes on typing while its page opens.
  */
 function useFocusOnNewPage(onNewPage: () => void) {
   const { path } = useLocation();
@@ -100,6 +100,7 @@ function useFocusOnNewPage(onNewPage: () => void) {
     if (shown.current === section) return;
     shown.current = section;
     onNewPage();
+    if (document.activeElement?.matches('header input')) return;
     main.current?.focus({ preventScroll: true });
   }, [section]);
   return main;
