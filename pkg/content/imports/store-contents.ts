@@ -1,5 +1,5 @@
 import { hash as sha256 } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import type { Blobs, NewObjects } from '../blobs/blobs.ts';
 import { alreadyReserved } from '../blobs/quota-reservation.service.ts';
 import { uploadType } from '../uploads/uploads.schema.ts';
@@ -44,14 +44,15 @@ export async function storeAll(
   const storing = new Set<Promise<void>>();
   const staged: Staged[] = [];
   const failed = new AbortController();
-  const signal = AbortSignal.any([its.signal, failed.signal]);
   reader.request(items.map(({ name, entry }) => ({ ...entry, name })));
   try {
     for (const item of items) {
       failed.signal.throwIfAborted();
       if (storing.size >= STORED_AT_ONCE) await Promise.race(storing);
       const { promise: isRead, resolve: readToEnd } = Promise.withResolvers<void>();
-      const stored = storeOne(its, reader, item, { into, signal, readToEnd }).then((content) => void staged.push(content));
+      const stored = storeOne(its, reader, item, { into, failed: failed.signal, readToEnd }).then(
+        (content) => void staged.push(content),
+      );
       const ended = stored.catch((error: unknown) => failed.abort(error)).finally(() => storing.delete(ended));
       storing.add(ended);
       await Promise.race([isRead, ended]);
@@ -67,13 +68,13 @@ export async function storeAll(
 const EMPTY = { key: null, checksum: sha256('sha256', ''), isEncrypted: false };
 
 async function storeOne(
-  { blobs, uuid, userId, userUuid, reading }: Storing,
+  { blobs, uuid, userId, userUuid, reading, signal }: Storing,
   reader: ArchiveReader,
   item: ImportItem,
-  to: { readonly into: NewObjects; readonly signal: AbortSignal; readonly readToEnd: () => void },
+  to: { readonly into: NewObjects; readonly failed: AbortSignal; readonly readToEnd: () => void },
 ): Promise<Staged> {
   const { id, entry, name } = item;
-  const { into, signal } = to;
+  const { into, failed } = to;
   const contentType = uploadType({ mimeType: UNKNOWN_TYPE }, entry.names.at(-1) ?? '');
   let refused: unknown;
   const content = async function* (): AsyncGenerator<Buffer> {
@@ -96,7 +97,9 @@ async function storeOne(
     }
     const quota = { ownerId: userId, remainingBytes: Infinity, isOfTenant: false };
     const options = { into, quota, reservation: alreadyReserved(uuid), contentType, uploader: userUuid, signal };
-    const source = Readable.from(content(), { objectMode: false });
+    // Another content's failure ends the reading of this one. It does not interrupt the request of a content that is already
+    // read: the store may finish it after the object was deleted.
+    const source = addAbortSignal(failed, Readable.from(content(), { objectMode: false }));
     const { blob, mimeType } = await blobs.store(await blobs.newKey(), source, options);
     const { key, size, checksum, isEncrypted } = blob;
     return { id, size, key, checksum, isEncrypted, mimeType };
