@@ -9,7 +9,7 @@ import { Api } from '../support/clients/api.ts';
 import { openBrowser } from '../support/clients/chromium.ts';
 import { dragOver, openFiles } from '../support/clients/files-page.ts';
 import { startTenant } from '../support/programs/server.ts';
-import { range } from '../support/wait.ts';
+import { range, waitFor } from '../support/wait.ts';
 import { byTurns, countOperations, type Line, rateLine } from './measure.ts';
 
 const FILES = 500;
@@ -70,8 +70,11 @@ export async function pageUploads(stores: TestStores): Promise<Line[]> {
     await page.evaluate(WATCH_DROP);
     const drop = await dragOver(shown, join(scratch, 'Dropped'));
     await drop();
-    await page.waitForFunction('window.seen.count && window.seen.request');
-    const seen = await page.evaluate<{ drop: number; count: number; request: number }>('window.seen');
+    // The policy of the page refuses what waitForFunction needs.
+    const seen = await waitFor('the count and the first request', async () => {
+      const { drop: at, count, request } = await page.evaluate<{ drop: number; count?: number; request?: number }>('window.seen');
+      return count !== undefined && request !== undefined && { drop: at, count, request };
+    });
 
     return [
       rateLine(`${FILES} files of 4 KiB at the page`, measured, 'a bare loop of the same requests', LEAST),
