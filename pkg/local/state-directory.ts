@@ -85,6 +85,8 @@ export const paths = (stateDirectory: string) => ({
   status: join(stateDirectory, 'run', 'status.json'),
   /** Exists once config/samples were applied, so that a deleted tenant is not created again. */
   samples: join(stateDirectory, 'samples-applied'),
+  /** Exists once the sample tenant has its sample data. */
+  sampleData: join(stateDirectory, 'sample-data-added'),
   /** config/samples with this platform's port in their addresses. */
   samplesHere: join(stateDirectory, 'samples'),
 });

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ListrTask } from 'listr2';
-import { CommandError } from '../../runtime/command-error.ts';
-import { makeFolders, openStateDirectory, paths, readSettings } from '../state-directory.ts';
+import { keyText } from '../../kube/object.ts';
+import { CommandError, messageOf } from '../../runtime/command-error.ts';
+import { addSampleData, SAMPLE_TENANT } from '../demo/sample-data/sample-data.ts';
+import { writeAtomically } from '../files.ts';
+import { DEFAULT_ROUTER_PORT, makeFolders, openStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { lock } from '../lock.ts';
 import { thisMachine } from '../binaries/resolve.ts';
 import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, untilReady } from '../platform.ts';
@@ -50,6 +54,7 @@ export async function up(options: UpOptions): Promise<void> {
       tasks.push(
         { title: 'Samples', task: () => applySamples(stateDirectory, options.root) },
         { title: 'Tenants', task: (_, task) => untilTenantsReady(stateDirectory, onChange(task)) },
+        { title: 'Sample data', task: (_, task) => sampleData(stateDirectory, onChange(task)) },
       );
     }
     await runTasks(tasks);
@@ -133,6 +138,27 @@ async function untilTenantsReady(stateDirectory: string, report: (text: string) 
       }
       await sleep(300);
     }
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Fills the sample tenant once per state directory. The platform is up without it, so a failure is shown and the next `up` tries
+ * again.
+ */
+async function sampleData(stateDirectory: string, report: (text: string) => void): Promise<void> {
+  const { sampleData: added } = paths(stateDirectory);
+  if (existsSync(added)) return;
+  const client = clientOf(stateDirectory);
+  try {
+    const tenant = (await listTenants(client)).find(({ key }) => key === keyText(SAMPLE_TENANT));
+    if (tenant?.state !== 'ready' || tenant.appUrl === undefined) return;
+    const routerPort = readSettings(stateDirectory)?.routerPort ?? DEFAULT_ROUTER_PORT;
+    await addSampleData({ client, routerPort, appUrl: tenant.appUrl });
+    writeAtomically(added, '');
+  } catch (error) {
+    report(`the sample data could not be added: ${messageOf(error)}`);
   } finally {
     await client.close();
   }

@@ -14,6 +14,19 @@ const PEOPLE = [
   { id: 'chi', name: 'Chi Tanaka', email: 'chi@example.org', roles: [LEARNER], as: 'learner' },
 ] as const;
 
+/** They are in each course, and have never opened a link of it. */
+const CLASSMATES = [
+  'Dana Petrova',
+  'Emil Sørensen',
+  'Fatima Zahra',
+  'Gabriel Costa',
+  'Hana Novák',
+  'Ivo Marić',
+  'Jia Chen',
+  'Kofi Mensah',
+  'Lena Vogel',
+] as const;
+
 const COURSES = [
   { id: 'history-1', title: 'History' },
   { id: 'physics-1', title: 'Physics' },
@@ -40,6 +53,12 @@ export class LmsSite {
   constructor(deps: { client: KubeClient; issuer: string }) {
     this.#client = deps.client;
     this.#lms = new Lms(deps.issuer);
+    for (const course of COURSES) {
+      for (const name of CLASSMATES) {
+        const [id = ''] = name.toLowerCase().split(' ');
+        this.#lms.courses.enrol(course, { user_id: id, name, email: `${id}@example.org`, roles: [LEARNER], status: 'Active' });
+      }
+    }
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
