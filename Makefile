@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test test-node faults bench fuzz lint build sbom kind-up e2e-kind
+.PHONY: help up down status restart clean logs test test-node faults bench pictures fuzz lint build sbom kind-up e2e-kind
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -43,6 +43,9 @@ faults: $(INSTALLED) ## run the long forms: 5,000 changes during faults, fairnes
 
 bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries", BASE=<git ref>, DOC=1, ROUNDS=1)
 	@node hack/web.ts && $(CARREL) binaries && node test/bench/main.ts $(if $(BASE),--base $(BASE)) $(if $(DOC),--write) $(if $(ROUNDS),--rounds $(ROUNDS)) $(LINES)
+
+pictures: $(INSTALLED) ## take the pictures of docs/pictures from the sample data (ONLY="files photos"; CARREL_HOME of a running platform)
+	@node hack/web.ts && node hack/helper-programs.ts && node hack/pictures/main.ts $(ONLY)
 
 fuzz: $(INSTALLED) ## send 50,000 generated requests, valid and invalid, by the OpenAPI document, as administrator, instructor and viewer; fail on any finding (REQUESTS, SEED)
 	@$(CARREL) binaries && REQUESTS=$(or $(REQUESTS),50000) SEED=$(or $(SEED),1) node test/fuzz/main.ts
