@@ -49,6 +49,7 @@ export async function clean(stateDirectory: string): Promise<void> {
     known.run,
     known.samples,
     known.samplesHere,
+    known.sampleData,
     known.settings,
   ]) {
     rmSync(path, { recursive: true, force: true });
