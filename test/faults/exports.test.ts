@@ -5,24 +5,25 @@ import { workerMib } from '../support/measures/resident.ts';
 import { waitFor } from '../support/wait.ts';
 import { platformTenant, workerSuite } from '../support/suites/worker-suite.ts';
 
-/** `make faults`: 50,000 entries, 100,000 empty folders, and 2,048 MiB. */
+/** The sizes in `make test`. `make faults` sets 50,000 entries, 100,000 empty folders and 2,048 MiB. */
 const ENTRIES = Number(process.env.EXPORT_ENTRIES ?? 500);
 const FOLDERS = Number(process.env.EXPORT_FOLDERS ?? 500);
 const SIZE_MIB = Number(process.env.EXPORT_MIB ?? 256);
 const LIMIT_MS = 3_600_000;
 /**
- * The growth over a worker that has made only a small export, whatever it exported since: 49 to 75 MiB. Holding an archive would
- * add its whole size. Beside other tests, whose load delays garbage collection, the bound is higher.
+ * The most that a worker's memory may grow beyond its memory after one small export. Measured: 49 to 75 MiB, whatever it exports;
+ * a worker that held an archive would grow by the size of the archive. In `make test` the bound is higher, because the load of
+ * other tests delays garbage collection.
  */
 const GROWTH_MAX_MIB = process.env.EXPORT_MIB === undefined ? 112 : 96;
 
 const { platform } = workerSuite({}, { asInChart: true });
 const tenant = platformTenant(platform);
 
-/** Rows that one statement writes: a tenant's statements end after 8 s, also on a busy machine. */
+/** Rows that one statement inserts. A tenant's statements time out after 8 s, even on a busy machine. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Adds empty folders to a folder, without the work of requests. */
+/** Inserts empty folders into a folder with SQL, which is faster than requests. */
 async function addFolders(parent: string, count: number): Promise<void> {
   for (let from = 1; from <= count; from += ROWS_AT_ONCE)
     await tenant.db.query(
@@ -33,7 +34,7 @@ async function addFolders(parent: string, count: number): Promise<void> {
     );
 }
 
-/** Exports a folder, and gives how much the worker had at most until the end, and how long it took. */
+/** Exports a folder. Returns the peak of the worker's memory, the duration, and the size of the archive. */
 async function measured(api: Api, folder: string) {
   const begun = performance.now();
   const { body } = await api.post('/exports', { folder_id: folder });
@@ -52,8 +53,8 @@ async function measured(api: Api, folder: string) {
 }
 
 test(
-  `exports of ${ENTRIES} files, of ${FOLDERS} empty folders and of ${SIZE_MIB} MiB take the worker no more ` +
-    `than ${GROWTH_MAX_MIB} MiB over it at rest, also the second time`,
+  `a worker that exports ${ENTRIES} files, ${FOLDERS} empty folders and ${SIZE_MIB} MiB grows by no more than ` +
+    `${GROWTH_MAX_MIB} MiB, even if it exports them twice`,
   async () => {
     const { api } = await tenant.user({ storage_quota: 20 * 1024 ** 3 });
     const [first, many, empty, large] = [
@@ -66,7 +67,7 @@ test(
     await multiply(tenant, await newFile(api, many, 'file'), ENTRIES - 1);
     await addFolders(empty, FOLDERS);
     await multiply(tenant, await newFile(api, large, 'file', Buffer.alloc(32 * MIB, 'x')), SIZE_MIB / 32 - 1);
-    // What a process learns once is part of it at rest.
+    // The first export loads code and fills caches, which belong to the worker's memory at rest.
     await exported(api, { folder_id: first });
     const idle = workerMib();
 

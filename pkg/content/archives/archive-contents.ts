@@ -8,7 +8,7 @@ import type { Section } from './planned-archive.ts';
 import { readAhead } from './read-ahead.ts';
 import type { ZipEntry } from './zip-writer.ts';
 
-/** The contents of what an archive holds. */
+/** Reads the contents of the files in an archive from the object store. */
 export class ArchiveContents {
   readonly #db: Sql;
   readonly #objects: Objects;
@@ -44,7 +44,7 @@ export class ArchiveContents {
     }
   }
 
-  /** Reads until the signal is aborted; a range is read to before its end. Throws ObjectMissing. */
+  /** Reads until the signal is aborted. The end of a range is exclusive. Throws ObjectMissing. */
   async get(key: string, signal: AbortSignal, range?: Section): Promise<Readable> {
     const { body } = await this.#objects.get(key, {
       signal,

@@ -25,8 +25,7 @@ export interface ArchivedFile {
 }
 
 /**
- * An archive keeps in memory what it reads at once; an archive of a tree holds a page of folders for each level, so that page
- * is short.
+ * An archive holds the rows of a page in memory. It holds one page of folders for each level of the tree, so that page is short.
  */
 const FILES_PAGE = 250;
 const FOLDERS_PAGE = 20;
@@ -70,13 +69,13 @@ export async function* filesIn(sql: Sql, folderId: number): AsyncGenerator<Archi
   }
 }
 
-/** Returns those of the files that are live, by name. One statement. */
+/** Returns the live ones of these files, by name. One statement. */
 export async function* theseFiles(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFile> {
   if (uuids.length > 0)
     yield* await sql.query<ArchivedFile>(`${files('f.uuid = ANY ($1::uuid[])')} ORDER BY f.name, f.id`, [uuids]);
 }
 
-/** Returns those of the folders that are live, by name. One statement. */
+/** Returns the live ones of these folders, by name. One statement. */
 export async function* theseFolders(sql: Sql, uuids: readonly string[]): AsyncGenerator<ArchivedFolder> {
   if (uuids.length > 0)
     yield* await sql.query<ArchivedFolder>(`${folders('b.uuid = ANY ($1::uuid[])')} ORDER BY b.name, b.id`, [uuids]);

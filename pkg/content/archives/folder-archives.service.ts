@@ -22,13 +22,13 @@ import { writeZip } from './zip-writer.ts';
 const ENTRY_BYTES = 96;
 /** The memory of a small archive, and of the part of the directory that is not packed yet. */
 const BASE_BYTES = 128 * 1024;
-/** A name is in the directory, and in the list of changes where it was changed. */
+/** A name is stored in the directory, and once more in the list of changes if it was changed. */
 const NAME_COPIES = 2;
 
 /** A folder that is sent as an archive. */
 export type ArchiveFolder = Pick<FolderRecord, 'id' | 'uuid' | 'name'>;
 
-/** What of an archive is about to be sent. */
+/** The part of an archive that is about to be sent. */
 export interface SentArchive {
   /** Undefined: the archive has no length, and no ranges. */
   readonly etag: string | undefined;
@@ -36,20 +36,20 @@ export interface SentArchive {
 }
 
 /**
- * Folders as ZIP archives, streamed as fast as the client takes them. The folder is the archive's top folder; in it is what is
- * live below it, each file as it is when its page of 250 is read.
+ * Streams folders as ZIP archives, as fast as the client reads them. The folder is the top folder of the archive. It contains
+ * every live file and folder below it, each file in its state when its page of 250 is read.
  *
- * Where the CRC-32 of each file is known, all but the contents is determined before the first byte: the archive has a length and
- * an entity tag, and each range of it is made by itself. Otherwise it is written as it is read.
+ * If the CRC-32 of each file is known, everything but the contents is determined before the first byte. The archive then has a
+ * length and an entity tag, and any range of it can be produced. Otherwise the archive is written while files are read.
  *
  * Invariants:
- * - Whoever reads a folder reads all below it, so no file is decided by itself.
- * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless the archive has no length
- *   and the file was deleted for ever meanwhile.
- * - One archive is one transfer of its user, or of the maker of its link, and holds small files of 256 KiB or a part of one large
+ * - Anyone who may read a folder may read everything below it, so access to single files is not checked.
+ * - An archive is complete or the connection breaks. A file that cannot be read is never left out, unless the archive has no
+ *   length and the file was permanently deleted meanwhile.
+ * - An archive is one transfer of its user, or of the maker of its link. It holds small files of 256 KiB, or a part of a large
  *   one.
- * - What its entries hold is taken from what all archives may hold before it begins; a folder for which that cannot be enough is
- *   refused.
+ * - The memory for its entries is reserved from the limit of all archives before it begins. A folder whose entries can never fit
+ *   is refused.
  */
 export class FolderArchives {
   readonly #db: Database;
@@ -82,8 +82,8 @@ export class FolderArchives {
   }
 
   /**
-   * Does the same for a live folder that the caller may read. `counted`: the party that the transfer counts against. `begun` is
-   * called before anything goes out; it returns further headers, or throws what is sent instead.
+   * Does the same for a live folder that the caller may read. The transfer counts against `counted`. `begun` is called before
+   * anything is sent; it returns further headers, or throws the Problem to send instead.
    */
   async send(
     folder: ArchiveFolder,
@@ -185,7 +185,7 @@ export class FolderArchives {
   }
 }
 
-/** Sends bytes until they end, the transfer is stopped or the client has gone; then the transfer ends. */
+/** Sends bytes until they end, the transfer is stopped or the client disconnects, and then ends the transfer. */
 function streamOf(
   bytes: (signal: AbortSignal) => AsyncGenerator<Buffer>,
   { transfer, gone }: { transfer: Transfer; gone: AbortSignal },

@@ -82,10 +82,10 @@ interface Level {
 }
 
 /**
- * Yields the entries of an archive: what is on top, then for each folder its files and its folders, by name. No two unpack to
- * one path: the later one is renamed, and the last entry, `_renamed.txt` in the folder that alone is on top, lists each change.
- * In memory are the folders above the present one, the changes, packed, and 48 bits for each name in those folders. `renamed`
- * is empty, and gets the changes.
+ * Yields the entries of an archive: the top level, then the files and folders of each folder, by name. No two entries unpack to
+ * the same path: the later one is renamed. If there is one top folder, its last entry, `_renamed.txt`, lists the changes. Memory
+ * holds the folders above the current one, the packed changes, and 48 bits for each name in those folders. `renamed` must be
+ * empty, and receives the changes.
  */
 export async function* entriesOf(sql: Sql, top: ArchiveTop, renamed: RenamedList): AsyncGenerator<NamedEntry> {
   const roots: Level = { path: '', names: new FolderNames(), folders: top.folders };
@@ -121,5 +121,5 @@ function named({ path, names }: Level, name: string, renamed: RenamedList): stri
 }
 
 async function* none(): AsyncGenerator<never> {
-  // A folder without folders, or without files, needs no statement to say so.
+  // No statement is needed for a folder without folders or without files.
 }

@@ -1,14 +1,14 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 const PIECE_BYTES = 64 * 1024;
-/** The fastest: what repeats, repeats literally. */
+/** The fastest level suffices: repetitions in paths are literal. */
 const LEVEL = 1;
-/** In front of each stored piece. */
+/** Bytes of the length in front of each stored piece. */
 const LENGTH_BYTES = 4;
 
 /**
- * Bytes that are written once and read in their order, packed meanwhile: of records that are alike, such as paths of one tree,
- * little is held.
+ * A log of records that are written once and read in order. It compresses them in memory, so that similar records, such as the
+ * paths of a tree, take little space.
  */
 export class PackedLog {
   readonly #packed: Buffer[] = [];
@@ -33,7 +33,7 @@ export class PackedLog {
   #packOpen(): void {
     if (this.#openBytes === 0) return;
     const packed = deflateRawSync(Buffer.concat(this.#open), { level: LEVEL });
-    // A copy: what zlib gives is a part of a larger buffer, which it would keep in memory.
+    // A copy, because zlib returns a slice of a larger buffer, which the slice would keep in memory.
     const piece = Buffer.allocUnsafeSlow(packed.length);
     packed.copy(piece);
     this.#packed.push(piece);
@@ -42,7 +42,7 @@ export class PackedLog {
     this.#openBytes = 0;
   }
 
-  /** Returns all of it packed, to be stored; `unpack` makes the same log of it. */
+  /** Returns the whole log packed, to be stored; `unpack` restores the log from it. */
   pack(): Buffer {
     this.#packOpen();
     return Buffer.concat(

@@ -3,7 +3,7 @@ import type { RenamedList } from './folder-entries.ts';
 import { readAhead } from './read-ahead.ts';
 import type { ZipPart, ZipPlan } from './zip-plan.ts';
 
-/** An archive of which all but the contents is in memory. */
+/** An archive that is in memory except for the contents of its files. */
 export interface PlannedArchive {
   readonly plan: ZipPlan;
   readonly renamed: RenamedList;
@@ -20,7 +20,7 @@ const LIST_KEY = 'list:';
 /** Returns the key of the list of changed names in a plan: no content has such a key. */
 export const listKey = ({ sha256 }: { readonly sha256: string }): string => `${LIST_KEY}${sha256}`;
 
-/** The store has fewer or more bytes of a content than its file has. */
+/** The object in the store has a different size than its file. */
 export class ContentShort extends Error {
   override readonly name = 'ContentShort';
   readonly part: ZipPart;
@@ -32,8 +32,8 @@ export class ContentShort extends Error {
 }
 
 /**
- * Yields a section of an archive, small contents read ahead. `open` returns the bytes of a content; without `range` all of
- * them. Throws ContentShort.
+ * Yields a section of an archive, and reads small contents ahead. `open` returns the bytes of a content, or all of them without
+ * `range`. Throws ContentShort.
  */
 export async function* sectionOf(
   { plan, renamed }: PlannedArchive,

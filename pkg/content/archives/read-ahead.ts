@@ -14,7 +14,7 @@ export interface Sized {
   readonly bytes: number;
 }
 
-/** `content` undefined: it is opened at its turn. */
+/** Undefined `content`: it is opened at its turn. */
 interface Ahead<T> {
   readonly item: T;
   readonly content: Promise<Buffer | null> | undefined;

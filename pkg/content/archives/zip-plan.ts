@@ -11,7 +11,7 @@ import {
   type ZipHead,
 } from './zip-format.ts';
 
-/** An entry of which all is known before its content is read. */
+/** An entry whose header is known before its content is read. */
 export interface PlannedEntry {
   /** The path of the ZipEntry. */
   readonly path: string;
@@ -28,7 +28,7 @@ export interface PlannedEntry {
 
 /** An entry in its plan. */
 export interface EntryPosition {
-  /** In the order in which they were added, those left out counted. */
+  /** Position in the order in which entries were added, including those left out. */
   readonly index: number;
   /** Offset of the entry in the archive, in bytes. */
   readonly at: number;
@@ -50,14 +50,15 @@ export interface ZipPart {
 
 const FIXED_BYTES = 26;
 const DIRECTORY_PART_BYTES = 64 * 1024;
-/** Entries that are gone through before others of the process have their turn. */
+/** The number of entries to process before yielding to other work of the process. */
 const ENTRIES_AT_ONCE = 2_000;
 
 /**
- * A ZIP archive whose every byte is determined before any content is read: sizes and CRC-32 stand before the contents, nothing is
- * compressed, Zip64 where it is needed (PKWARE APPNOTE 6.3.10). So it has a length, and any part of it can be made by itself.
+ * A ZIP archive whose layout is determined before any content is read: sizes and CRC-32 precede the contents, nothing is
+ * compressed, and Zip64 is used if needed (PKWARE APPNOTE 6.3.10). It therefore has a length, and any part of it can be produced
+ * independently.
  *
- * In memory are the entries, packed: some 60 bytes and what its path adds to that of the entry before.
+ * Memory holds the packed entries: about 60 bytes each, plus the part of its path that differs from the previous one.
  */
 export class ZipPlan {
   readonly #log: PackedLog;
@@ -86,8 +87,8 @@ export class ZipPlan {
   }
 
   /**
-   * Leaves out entries by their indices: all that is behind the first of them moves towards the beginning. The entity tag does
-   * not change.
+   * Leaves out entries by their indices. Everything behind the first of them moves towards the beginning. The entity tag does not
+   * change.
    */
   async leaveOut(indices: Iterable<number>): Promise<void> {
     for (const index of indices) this.#leftOut.add(index);
@@ -120,7 +121,7 @@ export class ZipPlan {
     return this.#contentBytes + this.#directoryBytes + this.#end().length;
   }
 
-  /** Is equal for equal bytes only. No entry may be added afterwards. */
+  /** Two tags are equal only if the archives have equal bytes. No entry may be added afterwards. */
   get etag(): string {
     return (this.#etag ??= this.#hash.digest('base64url'));
   }

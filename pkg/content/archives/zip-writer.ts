@@ -17,12 +17,12 @@ export interface ZipEntry {
 }
 
 /**
- * Yields a ZIP archive as it is read: names in UTF-8, Zip64 where it is needed, nothing compressed, since most files are
- * already. (PKWARE APPNOTE 6.3.10; sizes and CRC-32 of a file follow its content, §4.3.9.)
+ * Yields a ZIP archive while its files are read. Names are in UTF-8, Zip64 is used if needed, and nothing is compressed, since
+ * most files are compressed already. (PKWARE APPNOTE 6.3.10; sizes and CRC-32 of a file follow its content, §4.3.9.)
  *
- * Nothing is read before it is asked for. Memory holds one chunk of a file, and for each entry its packed record for the
- * directory at the end, which is unpacked piece by piece: about 30 bytes and what its name adds to that of the previous entry.
- * `hold` is called with the bytes of these records, and may throw.
+ * Nothing is read before it is requested. Memory holds one chunk of a file, and for each entry a packed record for the directory
+ * at the end: about 30 bytes, plus the part of its name that differs from the previous one. `hold` is called with the bytes of
+ * these records, and may throw.
  */
 export async function* writeZip(
   entries: AsyncIterable<ZipEntry>,

@@ -5,7 +5,7 @@ import { taskKind } from '../../tasks/task-kind.ts';
 import { BATCH_OPERATIONS } from '../../tasks/tasks.schema.ts';
 import type { BatchFilter, BatchRequest } from './batch.schema.ts';
 
-/** One operation on many files and folders. Its arguments include what the server knows and the worker does not. */
+/** A task that applies one operation to many files and folders. Its arguments include facts that only the server knows. */
 export const BATCH = taskKind({
   name: 'batch',
   resultOfRetry: (result) => (result && 'bytes' in result ? { ...result, bytes: 0 } : result),
@@ -16,7 +16,7 @@ export const BATCH = taskKind({
     /** Null: its items are named. */
     filter: z.custom<BatchFilter>().nullable(),
     dryRun: z.boolean(),
-    /** The permissions of the requester's session: no item is done with more. */
+    /** The permissions of the requester's session, which limit the operation. */
     permissions: z.array(z.custom<Permission>()),
     trashRetentionMs: z.number(),
     appUrl: z.string(),

@@ -40,8 +40,8 @@ import { planMatches, planNamed, RANK_OF_FILES } from './plan-batch.ts';
 import { isBelow, planBelow } from './plan-copies.ts';
 
 /**
- * After this long a step ends with its present item, so that neither a cancellation nor anyone who waits for its locks waits
- * longer.
+ * A step that has run this long ends after its current item, so that cancellations, and requests that wait for its locks, do not
+ * wait longer.
  */
 const STEP_MS = 200;
 const STEP = { files: 100, folders: 1 };
@@ -50,15 +50,15 @@ const STEP_OF_COPIES = { files: 100, folders: 100 };
 type Task = HeldTask<BatchArguments>;
 
 /**
- * Does one operation with many files and folders, by the services of the endpoints of single ones.
+ * Applies one operation to many files and folders, with the same services as the endpoints for single ones.
  *
  * Invariants:
- * - Each item is a savepoint of its step: what it changes, its events and its state are there together or not at all, and one
- *   that fails changes nothing.
- * - The requester's roles and grants are read at each step. What they may not do fails, item by item, with the code that the
- *   endpoint answers.
- * - A dry run changes nothing: each item ends as it would by itself, and is undone.
- * - What is below a folder that the same job has deleted, moved or restored is skipped: it went with the folder.
+ * - Each item is a savepoint of its step: its changes, events and state are committed together or not at all, and an item that
+ *   fails changes nothing.
+ * - The requester's roles and grants are read again at each step. An item that they may not change fails with the code that the
+ *   endpoint would return.
+ * - A dry run changes nothing: each item gets the result that it would have by itself, and is rolled back.
+ * - Items below a folder that the same job has deleted, moved or restored are skipped, because they went with the folder.
  */
 export const batch = taskProcessor({
   kind: BATCH,
@@ -86,7 +86,7 @@ async function oneStep(services: WorkerServices, steps: TaskSteps<BatchArguments
     return true;
   } catch (error) {
     if (!(error instanceof LimitReached)) throw error;
-    // There is not room for a single file: not for any of those that are left.
+    // The quota has no room for a single file, so none of the remaining ones fits.
     await step(async (_tx, task) => {
       await task.endRest({ code: 'quota_exceeded', message: error.message });
       await task.succeed();
@@ -133,7 +133,7 @@ async function copyStep(services: WorkerServices, context: JobContext, step: Ste
     await task.end(await endsWithoutCopies(nested, tx, task, actor, items, now));
     return 'more';
   }
-  // A dry run undoes each copy, so what is below has none to be copied into.
+  // A dry run undoes each copy, so that items below it have no folder to be copied into.
   const below = isDry ? items.filter(({ copyIn }) => copyIn !== null) : [];
   if (below.length > 0) await task.end(await endsOfFoldersBelow(tx, task, actor, below));
   if (below.length < items.length)

@@ -9,25 +9,25 @@ import { SearchQuery } from '../search/search.schema.ts';
 
 const ITEMS_MAX = 10_000;
 
-const { limit: _limit, cursor: _cursor, sort: _sort, include: _include, trashed: _trashed, ...ofFiles } = FileQuery.shape;
+const { limit: _limit, cursor: _cursor, sort: _sort, include: _include, trashed: _trashed, ...fileFilters } = FileQuery.shape;
 
 /** The query of GET /files as JSON. */
 const FileFilter = z
   .strictObject({
     search: z.literal(false).optional(),
-    ...ofFiles,
+    ...fileFilters,
     trashed: z.boolean().optional().describe('true: items in the trash that the caller may write'),
   })
   .meta({ id: 'BatchFileFilter' });
 
 const Size = z.int().min(0).optional().meta({ description: 'bytes; files only', example: 1_048_576 });
-const { limit: _searchLimit, cursor: _searchCursor, ...ofSearch } = SearchQuery.shape;
+const { limit: _searchLimit, cursor: _searchCursor, ...searchFilters } = SearchQuery.shape;
 
 /** The query of GET /search as JSON. */
 const SearchFilter = z
   .strictObject({
     search: z.literal(true),
-    ...ofSearch,
+    ...searchFilters,
     q: NamePart.describe('words that all occur in the name; case and accents do not matter').meta({ example: 'thesis draft' }),
     mime_type: MimeFilter.optional().describe('files only'),
     created_after: NamedTime.optional(),

@@ -18,7 +18,7 @@ import { nameItems } from './batch.sql.ts';
 import { filterPage, type ListsOfFilter } from './filter.ts';
 import { OPERATIONS } from './operations.ts';
 
-/** Requests batches; batch.processor.ts does what they ask for. */
+/** Requests batches, which batch.processor.ts runs. */
 export class Batches {
   readonly #transactions: AuthorizedTransactions;
   readonly #tasks: TaskRequests;
@@ -66,7 +66,7 @@ export class Batches {
     });
   }
 
-  /** A password is never stored as it is. */
+  /** Replaces a password by its hash, because passwords are never stored. */
   async #hashed({ password, ...share }: NewShare = {}): Promise<HashedShare> {
     return { ...share, passwordHash: password === undefined ? null : await this.#passwords().hash(password) };
   }

@@ -46,7 +46,7 @@ export async function reserved(tx: Tx, task: Task, actor: Actor, items: readonly
   return { copier, items: items.filter(({ id }) => ids.has(id)), contents: fitting };
 }
 
-/** Makes files of contents, with the rights that the requester has now; returns the items of the new files. */
+/** Creates files from contents, with the requester's current rights; returns the items of the new files. */
 export async function commitCopies(
   { clock, events, cache }: Pick<WorkerServices & JobContext, 'clock' | 'events' | 'cache'>,
   tx: Tx,
@@ -82,8 +82,8 @@ export async function commitCopies(
 }
 
 /**
- * Returns how items end before anything is copied. Files below a copied folder find their names free; only their bytes may not
- * fit.
+ * Returns the items whose result is known before anything is copied. Files below a copied folder always find their names free;
+ * they fail only if the quota has no room.
  */
 export async function endsWithoutCopies(
   nested: NestedServices,
@@ -115,7 +115,7 @@ export async function endsOfFoldersBelow(tx: Tx, task: Task, actor: Actor, items
     const folder = there.get(target);
     const problem = refusalOf(() => {
       if (copyIn === null || !parents.has(copyIn))
-        throw new Problem('not_found', 'The folder that the copy was to be in is not there.');
+        throw new Problem('not_found', 'The destination folder of the copy no longer exists.');
       requireLevel(folder ? levelOn('folder', caller, folder) : null, 'read');
     });
     return problem ? { id, code: problem.code, message: problem.message } : { id, code: null };

@@ -43,9 +43,8 @@ const RESTORE = changed('deleted_at = NULL, trashed_with = NULL, expires_at = NU
 type ChangedRow = Pick<FileRecord, 'id' | 'path' | 'revision'> & { readonly updatedAt: Date };
 
 /**
- * Makes the same change to many files in a few statements, with the decisions of `FileMoves` and `FileTrash` for each. Files
- * that need more than the plain case (a name that is taken, a grant that would end, a move by somebody who does not own them)
- * are `left` to them.
+ * Makes the same change to many files in a few statements, and decides each as `FileMoves` and `FileTrash` would. It leaves
+ * special cases to them (`left`): a name that is taken, a grant that would end, a move by somebody who is not the owner.
  */
 export class FileSets {
   readonly #cache: TaggedCache;

@@ -16,8 +16,8 @@ export interface ListsOfFilter {
 }
 
 /**
- * Returns a page of what a filter matches: files in the order of their creation, so that none is missed for a change; or what a
- * search finds, the best first. Throws `not_found` for a folder that the actor may not see.
+ * Returns a page of a filter's matches: files in the order of their creation, so that concurrent changes hide none; or the
+ * results of a search, best first. Throws `not_found` for a folder that the actor may not see.
  */
 export async function filterPage(
   { files, search }: ListsOfFilter,

@@ -44,16 +44,16 @@ type Does<Name extends BatchOperation> = (
   item: Pick<TaskItem, 'copy' | 'copyIn'>,
 ) => Promise<unknown>;
 
-/** An operation on a file, and on a folder where it takes folders: the same as the endpoint of a single one. */
+/** An operation on a file, and on a folder if it supports folders. It does the same as the endpoint for a single one. */
 export interface Operation<Name extends BatchOperation = BatchOperation> {
-  /** The permissions that the endpoints require; an operation without `folder` takes files alone. */
+  /** The permissions that the endpoints require. An operation without `folder` supports only files. */
   readonly permissions: { readonly file: Permission; readonly folder?: Permission };
   /**
-   * `first`: folders go first, the highest before those below. `last`: folders go last. Items below a folder that is done are
-   * not done again.
+   * `first`: folders go first, the highest before those below. `last`: folders go last. Items below a folder that is finished are
+   * skipped.
    */
   readonly folders?: 'first' | 'last';
-  /** Whether its bytes are counted, and also those that are in the trash already. */
+  /** Which bytes of an item the task counts: none, live ones, or also those in the trash. */
   readonly counts?: 'live' | 'any';
   /**
    * The operation makes copies: items below a folder become items too, and contents are copied between two steps
@@ -64,7 +64,7 @@ export interface Operation<Name extends BatchOperation = BatchOperation> {
   readonly changesRights?: boolean;
   /** Makes an item's result from what the service returns. */
   readonly resultOf?: (given: unknown) => Json;
-  /** The same as `file` with all files of a step in a few statements. Where it throws, each is tried by itself. */
+  /** Does what `file` does with all files of a step in a few statements. If it throws, each file is tried by itself. */
   readonly files?: (services: BatchServices, actor: Actor, ids: readonly string[], given: Given<Name>) => Promise<SetResult>;
   /** Left out: another file does it. */
   readonly file?: Does<Name>;

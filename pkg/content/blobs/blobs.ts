@@ -23,7 +23,7 @@ const COPY_MAX_BYTES = 5 * GIB;
 
 /** Objects that a request, or a step of a job, stores before a transaction names them. */
 export class NewObjects {
-  /** Keys that may have an object by now. */
+  /** Keys that may already have an object. */
   readonly keys: string[] = [];
   #isCommitting = false;
 
@@ -60,12 +60,12 @@ export interface StoredBlob {
 }
 
 /**
- * The owner of the quota that content counts against, and how much of it remains: less what their other uploads have reserved.
+ * The owner of the quota that content counts against, and how much of it remains after the reservations of their other uploads.
  */
 export interface RemainingQuota {
   readonly ownerId: number;
   readonly remainingBytes: number;
-  /** Whether the tenant has less left than the owner's quota. */
+  /** True if the limit of the tenant, not the owner's quota, sets what remains. */
   readonly isOfTenant: boolean;
 }
 
@@ -78,7 +78,7 @@ const TENANT_IS_FULL =
 export interface BlobOptions {
   /** The new objects that this one is recorded with. */
   readonly into: NewObjects;
-  /** More bytes than remain are refused with `quota_exceeded` as soon as they come. */
+  /** Bytes beyond what remains are refused with `quota_exceeded` as soon as they arrive. */
   readonly quota: RemainingQuota;
   /** Reserves quota for the bytes that are sent to the store. */
   readonly reservation: QuotaReservation;
@@ -114,13 +114,13 @@ async function* continued(read: readonly Buffer[], chunks: AsyncIterator<Buffer,
 }
 
 /**
- * The objects of new content, from their first byte to the commit that adds their rows: of uploads, partial uploads and copies.
+ * Stores the objects of new content (uploads, partial uploads, copies), from the first byte to the commit that adds their rows.
  *
  * Invariants:
  * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and instance): it deletes
- *   objects that a crash left without a row. So an upload needs no statement of its own for that.
- * - Objects of what failed before its transaction (S3 refuses, the stream breaks), or whose commit was refused, are deleted at
- *   once. If the outcome of the commit is unknown, or the error may have come after it, the sweep decides by the rows.
+ *   objects that a crash left without a row. Uploads therefore need no statement for this.
+ * - If an upload fails before its transaction (S3 refuses, the stream breaks), or its commit is refused, its objects are deleted
+ *   at once. If the outcome of the commit is unknown, the sweep decides by the rows.
  */
 export class Blobs {
   readonly #db: Database;
@@ -140,7 +140,7 @@ export class Blobs {
     this.#log = deps.log;
   }
 
-  /** Returns a random key that holds the day and no name. */
+  /** Returns a random key that contains the day but no name. */
   async newKey(): Promise<string> {
     const day = dayOf(this.#clock.now());
     await this.#sweepLater(day);
@@ -148,8 +148,8 @@ export class Blobs {
   }
 
   /**
-   * Stores content in the bucket, counted and hashed, with the media type that its first bytes may tell better than
-   * `contentType`. Small content is read first and then sent; memory does not grow with the size of other content.
+   * Stores content in the bucket, and counts and hashes its bytes. If its first bytes show that `contentType` is wrong, the media
+   * type is corrected. Small content is read whole and then sent; larger content streams, with constant memory.
    */
   async store(key: string, source: Readable, given: BlobOptions): Promise<{ blob: StoredBlob; mimeType: string }> {
     const { content, head } = await smallOrStream(source);
@@ -254,7 +254,7 @@ export class Blobs {
     try {
       await this.#objects.delete(keys);
     } catch (error) {
-      this.#log.warn({ err: error, keys }, 'could not delete orphaned objects; the sweep will');
+      this.#log.warn({ err: error, keys }, 'could not delete orphaned objects; the sweep retries');
     }
   }
 

@@ -1,12 +1,12 @@
 /** Type that clients send for unknown content (RFC 2046 §4.5.1). */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Bytes of a file's beginning that are looked at. */
+/** The number of bytes at the beginning of a file that are examined. */
 const HEAD_BYTES = 1024;
 
 /**
- * Formats that others are made of: a claim that may be one of these is more exact than what the first bytes tell. By what the
- * bytes tell, the claims that may be true.
+ * Container formats. The first bytes show only the container, so a claimed type that is based on it is more exact. The keys are
+ * detected types; the values are the claims that may be true.
  */
 const CONTAINERS: Readonly<Record<string, RegExp>> = {
   'application/zip': /^application\/(?!pdf$|json$|xml$|javascript$|(x-)?gzip$|x-tar$|rtf$|msword$|postscript$)|\+zip$/,
@@ -22,7 +22,7 @@ const CONTAINERS: Readonly<Record<string, RegExp>> = {
   'video/x-ms-asf': /^(audio|video)\/x-ms-/,
 };
 
-/** Names that clients have for the same format; the first is stored as it was sent. */
+/** Different names that clients use for the same format. The name that the client sent is stored. */
 const SAME: readonly (readonly string[])[] = [
   ['image/jpeg', 'image/jpg', 'image/pjpeg'],
   ['audio/mpeg', 'audio/mp3'],

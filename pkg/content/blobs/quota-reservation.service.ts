@@ -7,8 +7,8 @@ import { releaseReservation, RESERVATION_MS, reserve } from './quota-reservation
 import { MIB } from '../../runtime/bytes.ts';
 
 /**
- * An upload reserves its owner's quota in steps of this size while bytes flow. As large as a part of an S3 multipart upload: a
- * smaller upload has nothing in the store before its end, so it reserves nothing and costs no statement.
+ * An upload reserves its owner's quota in steps of this size while bytes flow. It is the size of a part of an S3 multipart
+ * upload: a smaller upload has nothing in the store before it ends, so it reserves nothing and costs no statement.
  */
 export const RESERVATION_STEP_BYTES = 8 * MIB;
 const RENEW_AFTER_MS = RESERVATION_MS / 2;

@@ -252,31 +252,27 @@ const bytesOf = (kind: TransferKind, traffic: Traffic): number => (kind === 'upl
 
 const KINDS = ['archives', 'uploads'] as const;
 const AGAIN = 'Try again when one has ended.';
-const TOO_MANY_ARCHIVES = `You download as many archives already as a user may. ${AGAIN}`;
-const allTaken = (what: string): string => `This server has as many ${what} in progress as it can. ${AGAIN}`;
+const TOO_MANY_ARCHIVES = `You are already downloading as many archives as a user may. ${AGAIN}`;
+const allTaken = (what: string): string => `This server has reached its limit of ${what} in progress. ${AGAIN}`;
 
 /** Message of a refusal by a limit of the caller. */
-const OF_CALLER: Partial<Record<Slot['name'], (most: number) => string>> = {
-  person: (most) => `You have ${most} uploads and downloads in progress, the most that a user may have. ${AGAIN}`,
+const CALLER_MESSAGES: Partial<Record<Slot['name'], (most: number) => string>> = {
+  person: (most) => `You already have ${most} uploads and downloads in progress, the maximum. ${AGAIN}`,
   archives_of_person: () => TOO_MANY_ARCHIVES,
   archive_bytes_of_person: () => TOO_MANY_ARCHIVES,
-  uploads_from_network: (most) =>
-    `Your network has ${most} uploads by share links in progress, the most that it may have. ${AGAIN}`,
-  uploads_of_link_owner: (most) =>
-    `${most} uploads by links of this person are in progress, the most that there may be. ${AGAIN}`,
-  archives_to_network: (most) =>
-    `Your network has ${most} archives by share links in progress, the most that it may have. ${AGAIN}`,
-  archives_of_link_owner: (most) =>
-    `${most} archives by links of this person are in progress, the most that there may be. ${AGAIN}`,
-  network: (most) => `Your network has ${most} downloads by share links in progress, the most that it may have. ${AGAIN}`,
-  link_owner: (most) => `${most} downloads by links of this person are in progress, the most that there may be. ${AGAIN}`,
+  uploads_from_network: (most) => `Your network already has ${most} uploads by share links in progress, the maximum. ${AGAIN}`,
+  uploads_of_link_owner: (most) => `${most} uploads by links of this person are already in progress, the maximum. ${AGAIN}`,
+  archives_to_network: (most) => `Your network already has ${most} archives by share links in progress, the maximum. ${AGAIN}`,
+  archives_of_link_owner: (most) => `${most} archives by links of this person are already in progress, the maximum. ${AGAIN}`,
+  network: (most) => `Your network already has ${most} downloads by share links in progress, the maximum. ${AGAIN}`,
+  link_owner: (most) => `${most} downloads by links of this person are already in progress, the maximum. ${AGAIN}`,
 };
 
 function refusal({ name, most }: Slot): Problem {
   const retry = { retryAfter: RETRY_AFTER_SECONDS };
-  const ofCaller = OF_CALLER[name];
-  return ofCaller
-    ? new Problem('too_many_transfers', ofCaller(most), retry)
+  const message = CALLER_MESSAGES[name];
+  return message
+    ? new Problem('too_many_transfers', message(most), retry)
     : new Problem('unavailable', allTaken(KINDS.find((kind) => name.startsWith(kind.slice(0, -1))) ?? 'downloads'), retry);
 }
 

@@ -11,11 +11,11 @@ import type { Counted, Transfers } from '../blobs/transfers.ts';
 import { attachment } from './disposition.policy.ts';
 import { rangeApplies, selectRange } from './range.policy.ts';
 
-/** Content that is sent: a file's current one, or that of an older version. */
+/** Content to send: the current content of a file, or that of an older version. */
 export type Content = Pick<FileRecord, 'uuid' | 'version' | 'name' | 'mimeType' | 'size' | 'checksum' | 'blobName'>;
 
 /**
- * Content of files, streamed from S3 as fast as the client takes it; nothing is kept in memory.
+ * Streams the content of files from S3 as fast as the client reads it, and keeps nothing in memory.
  * The entity tag is the content's SHA-256, so a rename does not change it.
  */
 export class Downloads {
@@ -40,9 +40,9 @@ export class Downloads {
   }
 
   /**
-   * Does the same with content that the caller may read. `counted`: the party that the transfer counts against. `begun` is
-   * called when the store has begun to send the content, before anything goes out; it returns further headers, or throws what
-   * is sent instead.
+   * Does the same with content that the caller may read. The transfer counts against `counted`. `begun` is called when the store
+   * has begun to send the content, before anything is sent to the client. It returns further headers, or throws the Problem to
+   * send instead.
    */
   async send(
     file: Content,
@@ -84,7 +84,7 @@ export class Downloads {
     } catch (error) {
       transfer.end();
       if (!(error instanceof ObjectMissing)) throw error;
-      // Purged between the look-up and now; anything else would be a loss, which the log must show.
+      // The object was purged after the look-up. Any other cause is a loss of data, which the log must show.
       this.#log.error({ file: file.uuid, version: file.version }, 'the object of a file is missing');
       throw new Problem('not_found');
     }
@@ -100,7 +100,7 @@ async function unlessRefused(body: Readable, begun: () => Promise<ReplyHeaders>)
   }
 }
 
-/** Nothing in a file runs in our origin: it is saved, never sniffed, and sandboxed where it is shown after all. */
+/** No script in a file may run in our origin: files are saved, never sniffed, and sandboxed if a browser shows them anyway. */
 const headersOf = (file: Content): Record<string, string> => ({
   etag: `"${file.checksum}"`,
   'accept-ranges': 'bytes',

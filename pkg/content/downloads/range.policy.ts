@@ -10,10 +10,10 @@ const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
  * Reads a Range header (RFC 9110 §14.1.2, §14.2) for a file of `size` bytes.
- * One range of bytes is served as 206. Another unit, several ranges or an invalid range is ignored, as a server may: the whole
- * file is sent. A range that begins past the end is unsatisfiable; one that reaches past it is cut there. Of an empty file,
- * `bytes=0-` and `bytes=0-1023` are the whole file, as `bytes=-5` is: players and resuming clients ask so for "all of it", and
- * Content-Range cannot name a range of nothing.
+ * A single range of bytes is served as 206. Another unit, several ranges or an invalid range is ignored, as the RFC allows, and
+ * the whole file is sent. A range that begins past the end is unsatisfiable; one that ends past it is cut there. For an empty
+ * file, `bytes=0-`, `bytes=0-1023` and `bytes=-5` select the whole file: players and resuming clients request "all of it" that
+ * way, and Content-Range cannot express an empty range.
  */
 export function selectRange(header: string | undefined, size: number): Selection {
   const match = header === undefined ? null : ONE_RANGE.exec(header.trim());
@@ -36,7 +36,7 @@ export function selectRange(header: string | undefined, size: number): Selection
 
 /**
  * Returns whether If-Range lets a Range through (RFC 9110 §13.1.5): it is absent, or the present strong tag. A date never
- * matches, for downloads carry no Last-Modified.
+ * matches, because downloads have no Last-Modified.
  */
 export const rangeApplies = (ifRange: string | undefined, etag: string): boolean =>
   ifRange === undefined || ifRange.trim() === `"${etag}"`;

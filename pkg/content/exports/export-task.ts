@@ -4,7 +4,8 @@ import { job } from '../../api/job.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
 
 /**
- * Files and folders as a ZIP archive in the object store. What its server knows and the worker does not is among its arguments.
+ * A task that exports files and folders as a ZIP archive in the object store. Its arguments include facts that only the server
+ * knows.
  */
 export const EXPORT = taskKind({
   name: 'export',

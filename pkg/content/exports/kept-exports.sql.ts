@@ -1,8 +1,8 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 
 /**
- * Returns how many archives the schedule keeps that this task (by uuid) is a run of. Null: the schedule is gone or does
- * something else, or the task retries a run. `lock`: it stays so until the end of the transaction. Takes one statement.
+ * Returns how many archives the schedule of this task (by uuid) keeps. Returns null if the schedule is gone or does something
+ * else, or if the task retries a run. `lock` locks the schedule until the end of the transaction. Takes one statement.
  */
 export async function keptOfRun(tx: Sql, task: string, { lock = false } = {}): Promise<number | null> {
   const [row] = await tx.query<{ keep: number }>(
@@ -21,10 +21,10 @@ export const lockOwner = (tx: Sql, userId: number): Promise<unknown> =>
   tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
 
 /**
- * Returns the bytes that one more archive of a schedule may have: what the archives that schedules keep for its owner leave of
- * the owner's quota, and those of all leave of what files leave of the tenant's limit. `stay`: of the schedule's own only so
- * many of the newest count, the others are about to go; null: all. Throws LimitReached where the person or the tenant may store
- * nothing. One statement.
+ * Returns the bytes that one more archive of a schedule may have. The kept archives of all schedules of the owner must fit into
+ * the owner's quota, and those of all owners, together with all files, into the tenant's limit. `stay`: only the newest so many
+ * archives of the schedule count, because the others are about to go; null: all count. Throws LimitReached if the person or the
+ * tenant may store nothing. One statement.
  */
 export async function remainingForArchives(
   tx: Sql,
@@ -48,7 +48,8 @@ const newest = (schedule: string, count: string): string =>
   `SELECT n.id FROM exports n WHERE n.schedule = ${schedule} AND n.expires_at = 'infinity' ORDER BY n.id DESC LIMIT ${count}`;
 
 /**
- * Has the archives of a schedule beyond the newest `keep` expire, and their jobs say so. False: there are none. One statement.
+ * Expires the archives of a schedule beyond the newest `keep`, and updates their jobs. Returns false if there are none. One
+ * statement.
  */
 export async function expireBeyond(tx: Pick<Sql, 'query'>, schedule: string, keep: number, at: Date): Promise<boolean> {
   const expired = await tx.query(
@@ -65,7 +66,7 @@ export async function expireBeyond(tx: Pick<Sql, 'query'>, schedule: string, kee
   return expired.length > 0;
 }
 
-/** Has all archives of a person go. False: there are none. */
+/** Expires all archives of a person. Returns false if there are none. */
 export const expireOfUser = async (tx: Sql, userId: number, now: Date): Promise<boolean> =>
   (await tx.query('UPDATE exports SET expires_at = $2 WHERE user_id = $1 AND expires_at > $2 RETURNING id', [userId, now]))
     .length > 0;

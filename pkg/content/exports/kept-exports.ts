@@ -13,10 +13,10 @@ import { DAY_MS } from '../../runtime/time.ts';
 
 /** Archives of one schedule. */
 export const KEEP_MAX = 100;
-/** So long the archives of a schedule stay that is deleted, or does something else. */
+/** The archives of a schedule stay this long after it is deleted or changed to do something else. */
 const AFTER_SCHEDULE_MS = 30 * DAY_MS;
 
-/** The schedule that an export is a run of, and whom it acts as. */
+/** The schedule that an export is a run of, and the person it acts for. */
 export interface ExportRun {
   readonly scheduleId: number;
   readonly userId: number | null;
@@ -28,7 +28,8 @@ export interface ExportRun {
 }
 
 /**
- * Requests the export of a folder as a run of a schedule, with the rights that whom it acts as has when it runs. Four statements.
+ * Requests the export of a folder as a run of a schedule, with the rights that the person it acts for has when it runs. Four
+ * statements.
  */
 export async function requestExportRun(
   tx: Tx,
@@ -55,7 +56,7 @@ export interface KeptArchive {
   /** uuids */
   readonly task: string;
   readonly schedule: string;
-  /** Whom it acts as. */
+  /** The person it acts for. */
   readonly userId: number;
 }
 

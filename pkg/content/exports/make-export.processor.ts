@@ -24,7 +24,7 @@ import { type Chosen, planExport } from './plan-export.ts';
 import { CannotGoOn, PartSender } from './send-parts.ts';
 import { DAY_MS } from '../../runtime/time.ts';
 
-/** Each holds its plan, and what is on its way of small files. */
+/** Concurrent exports. Each holds its plan, and the small files that it is sending. */
 const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it may', askAgainMs: 2_000 };
 /** The link is valid this long. */
 export const EXPORT_LINK_MS = DAY_MS;
@@ -68,23 +68,23 @@ interface Made {
 }
 
 /**
- * Writes an archive of files and folders into the object store, part by part, with flat memory: the bytes flow from the store
- * through it to the store.
+ * Writes an archive of files and folders to the object store, part by part. Its memory is constant: it streams the bytes from the
+ * store to the store.
  *
- * The archive is planned first, as a folder's with a length: names, sizes and CRC-32 of its entries determine each byte. The
- * plan, the parts that are in the store and the state of their SHA-256 are a row (`export_uploads`).
+ * The archive is planned first, like that of a folder with a length: names, sizes and CRC-32 of its entries determine each byte.
+ * A row (`export_uploads`) holds the plan, the parts in the store and the state of their SHA-256.
  *
  * Invariants:
- * - After a crash, or when its turn is over, it goes on behind the last part whose row is committed. A part that is sent again is
- *   the same part.
- * - The requester reads what is exported when a run begins and when the archive is whole; else there is no archive. What they may
- *   not read when it is planned fails as an item.
- * - A canceled export stops within a second. However it ends without an archive, its parts are deleted.
- * - Archive, link, items and the job that deletes the archive once it has expired are one transaction; of a run of a schedule
- *   also what becomes of the archives that it replaces.
- * - A file whose content is deleted for ever before its turn is left out, as a failed item; where a part of it is in the archive
- *   already, the export starts over. So is one whose content the store has lost; where a part of it is in the archive already,
- *   the job fails.
+ * - After a crash, or when its turn is over, it continues behind the last part whose row is committed. A part that is sent again
+ *   has the same bytes.
+ * - The requester must be able to read the exported items both when a run begins and when the archive is complete; otherwise
+ *   there is no archive. An item that they may not read when the archive is planned fails.
+ * - A canceled export stops within a second. If an export ends without an archive for any reason, its parts are deleted.
+ * - One transaction writes the archive, its link, its items and the job that deletes it after its expiry; for a run of a
+ *   schedule, also the expiry of the archives that it replaces.
+ * - A file whose content is permanently deleted before its turn is left out, and its item fails. If a part of it is in the
+ *   archive already, the export starts over. A file whose content the store has lost is also left out; if a part of it is in the
+ *   archive already, the job fails.
  */
 export const makeExport = taskProcessor({
   kind: EXPORT,
@@ -102,10 +102,10 @@ async function exportNow(services: WorkerServices, steps: Steps): Promise<void> 
   const { context, step } = steps;
   const { objects } = await context.storage();
   const begun = await step((tx, task) => begin(services, tx, task));
-  if (begun === null) throw new Problem('not_found', 'None of it exists, or you may not read it.');
+  if (begun === null) throw new Problem('not_found', 'These files and folders do not exist, or you may not read them.');
   const watch = watched(services.clock, context, begun.task);
   const run: Run = { ...services, steps, context, objects, signal: AbortSignal.any([context.signal, watch.signal]) };
-  // What is planned is packed at once, and what is read is sent at once: the rest is garbage.
+  // The plan is packed and contents are sent immediately, so that most allocated memory is garbage.
   const letGrow = holdYoungGeneration();
   try {
     const archive = begun.upload ? await resumed(run, begun.upload) : await planned(run, begun);
@@ -171,7 +171,7 @@ async function planned(run: Run, { task, name, chosen, remainingBytes }: Begun &
   return { ...archive, upload };
 }
 
-/** Sends what is not in the store yet. Where the upload is no more, or cannot be gone on with, the export starts over. */
+/** Sends the parts that are not in the store yet. If the upload is gone or cannot continue, the export starts over. */
 async function send({ steps, clock, context, objects, log, signal }: Run, archive: Archive): Promise<Made> {
   const { upload, plan } = archive;
   try {
@@ -213,8 +213,8 @@ async function giveUp(
 ): Promise<void> {
   const parts = objects.inParts(key, uploadId);
   await parts.abort();
-  // A store may take a part that it was being sent, by a worker that was killed for instance, after the upload was aborted (S3
-  // API, AbortMultipartUpload).
+  // A store may accept a part that was in flight, for example from a killed worker, after the upload was aborted (S3 API,
+  // AbortMultipartUpload).
   await clock.sleep(ABORT_AGAIN_MS, signal);
   await parts.abort();
   await objects.delete([key]);
@@ -248,11 +248,14 @@ async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Be
   };
 }
 
-/** Gives the internal id of the requester. What is no more was theirs to read when it was read. Throws `forbidden`. */
+/**
+ * Returns the internal id of the requester. Items that no longer exist need no check: the requester could read them when they
+ * were archived. Throws `forbidden`.
+ */
 async function requireReadable(tx: Tx, task: Task, now: Date): Promise<number> {
   const { items, present, nameOf, userId } = await readable(tx, task, now, { alsoTrashed: true });
   if (items.some(({ target }) => present.has(target) && nameOf(target) === null))
-    throw new Problem('forbidden', 'While the archive was made you lost the right to read something of it.');
+    throw new Problem('forbidden', 'You lost the right to read some of its content while the archive was being made.');
   return userId;
 }
 
@@ -312,7 +315,7 @@ async function commit(
   await task.succeed();
 }
 
-/** `signal` is aborted soon after the task has ended, by whomever. */
+/** `signal` is aborted soon after the task has ended for any reason. */
 function watched(clock: Clock, { db }: JobContext, task: string): { readonly signal: AbortSignal; stop(): void } {
   const [over, ended] = [new AbortController(), new AbortController()];
   const check = async (): Promise<void> => {

@@ -40,9 +40,9 @@ export function contentOf(key: string): PlannedContent {
 }
 
 /**
- * Plans the archive of what is live now, which determines each byte of it. A content without a known CRC-32 is read, and its
- * CRC-32 stored for later use. `gone` gets files that are deleted for ever meanwhile, and those whose content the store has
- * lost. Throws `archive_too_large`.
+ * Plans the archive of the files and folders that are live now, which determines each of its bytes. A content without a known
+ * CRC-32 is read, and its CRC-32 stored for later use. `gone` receives files that are permanently deleted meanwhile, and files
+ * whose content the store has lost. Throws `archive_too_large`.
  */
 export async function planExport(
   services: PlanServices,

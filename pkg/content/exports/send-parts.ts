@@ -18,7 +18,7 @@ const LOOKUP_BATCH = 1_000;
 /** Sent at once, where chunks are smaller. */
 const GATHER_BYTES = 32 * 1024;
 
-/** The plan cannot be followed to its end: what is in the store begins with something that is gone. */
+/** The plan cannot be completed: the parts in the store contain the beginning of a content that is gone. */
 export class CannotGoOn extends Error {
   override readonly name = 'CannotGoOn';
 }
@@ -90,8 +90,8 @@ export class PartSender {
   }
 
   /**
-   * Sends the next part, or finds that something of it is gone. False: all are in the store. Throws CannotGoOn, UploadGone, and
-   * `not_found` where a content is lost of which a part is in the archive.
+   * Sends the next part, or finds that a content in it is gone. Returns false if all parts are in the store. Throws CannotGoOn,
+   * UploadGone, and `not_found` if the store has lost a content that is already in the archive in part.
    */
   async next(): Promise<boolean> {
     const section = this.#section;
@@ -152,9 +152,9 @@ export class PartSender {
   }
 
   /**
-   * Leaves out what is gone of the entries from `first` to the section's end: each fails as an item. Throws CannotGoOn where
-   * `first` is in the archive in part: then a file that has another content by now does not fail, since it is planned again. One
-   * that is lost would be planned as before: `not_found`.
+   * Leaves out the entries whose content is gone, from `first` to the end of the section; their items fail. If `first` is in the
+   * archive in part, throws CannotGoOn for a replaced content, which a new plan includes, and `not_found` for a lost one, which a
+   * new plan would include unchanged.
    */
   async #leaveOut({ entry: first, isLost }: ContentGone, section: Section): Promise<void> {
     const isBegun = first.at < section.start;

@@ -48,18 +48,18 @@ interface Batch {
 }
 
 /**
- * Copies what is live in a folder: first its folders, the highest first, then its files, whose contents the store copies between
- * two transactions.
+ * Copies the live content of a folder: first its folders, the highest first, then its files, whose contents the store copies
+ * between two transactions.
  *
  * Invariants:
- * - The copier reads the folder and writes the copy at each step, before and after contents are copied; what they may no longer
- *   do fails, item by item.
- * - The copier's quota is never exceeded: contents are reserved before they are copied, and counted in the transaction that makes
- *   them files. What does not fit is a failed item, and a smaller one behind it is copied.
- * - An item's folder or file, its metadata, event, quota and state are one transaction. Contents that no file was made of are
- *   deleted, after a crash by the sweep.
- * - Where the copier or the tenant has as many files and folders as they may have, what is left fails.
- * - What comes to the folder after its items were found is not copied, and neither is the copy itself, wherever it is.
+ * - The copier's right to read the folder and to write to the copy is checked at each step, before and after contents are copied.
+ *   Items that they may no longer copy fail.
+ * - The copier's quota is never exceeded: contents are reserved before they are copied, and counted in the transaction that
+ *   creates their files. An item that does not fit fails; smaller items after it are still copied.
+ * - One transaction writes the folder or file of an item, its metadata, event, quota and state. Contents without a file are
+ *   deleted; after a crash the sweep does this.
+ * - When the copier or the tenant has reached the limit of files and folders, the remaining items fail.
+ * - Content that is added to the folder after its items were found is not copied, and neither is the copy itself, wherever it is.
  */
 export const copyFolder = taskProcessor({
   kind: COPY_FOLDER,
@@ -143,7 +143,7 @@ async function reserved(tx: Tx, task: Task, copier: Copier, items: readonly Task
   return fitting.length === 0 ? 'more' : { copier, contents: fitting };
 }
 
-/** Makes files of contents; gives the items of those that were made. */
+/** Creates files from contents; returns the items of the files that it created. */
 async function commit(
   { clock, events, cache }: Pick<WorkerServices & JobContext, 'clock' | 'events' | 'cache'>,
   tx: Tx,
@@ -181,7 +181,7 @@ const endOf = (made: Made): ItemEnd => (made.isMade ? { id: made.id, code: null 
 
 export const faultOf = ({ isThere, hasFolder, fits }: Omit<Conditions, 'id'>): Omit<ItemEnd, 'id'> => {
   if (!isThere) return GONE;
-  if (!hasFolder) return { code: 'not_found', message: 'The folder that the copy was to be in is not there.' };
+  if (!hasFolder) return { code: 'not_found', message: 'The destination folder of the copy no longer exists.' };
   return fits
     ? { code: 'name_conflict', message: 'The name is taken in the folder of the copy.' }
     : { code: 'validation_failed', message: 'The path of the copy would be too long, or too deep.' };

@@ -113,13 +113,13 @@ const COPY_FOLDERS = `
 export const copyFolders = (tx: Sql, taskId: number, items: readonly number[], { source }: CopiedTree): Promise<Made[]> =>
   tx.query<Made>(COPY_FOLDERS, [taskId, items, source.ancestry]);
 
-/** A file to copy, as it is before its content is copied; without one where it is not there. */
+/** A file to copy, in its state before its content is copied; the file is absent if it no longer exists. */
 export interface SourceFile extends Omit<SourceContent, 'key'> {
   readonly key: string | null;
   readonly hasFolder: boolean;
 }
 
-/** Where to copy files to: `into` takes those whose item names no folder; null: the copier's root. */
+/** The destination of copied files. `into`: the folder of files whose item names no folder; null: the copier's root. */
 export interface FileCopies {
   /** The ancestry of a folder that they are below; left out: anywhere. */
   readonly below?: string;

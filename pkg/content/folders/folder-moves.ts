@@ -73,7 +73,7 @@ export class FolderMoves {
 /** Throws `not_found` and `forbidden` as `requireLevel`, `forbidden` for a folder of the system, `precondition_failed`. */
 export function requireChangeable(caller: Caller, folder: FolderRecord, wanted: Level, ifMatch: RequestInfo['ifMatch']): void {
   requireLevel(levelOn('folder', caller, folder), wanted);
-  if (folder.isSystem) throw new Problem('forbidden', 'The system manages this folder; nobody renames, moves or deletes it.');
+  if (folder.isSystem) throw new Problem('forbidden', 'The system manages this folder; it cannot be renamed, moved or deleted.');
   requireMatch(ifMatch, folderEtag(folderSeenBy(caller, folder)));
 }
 

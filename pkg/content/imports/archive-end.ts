@@ -10,8 +10,8 @@ const END = 0x06054b50;
 const LOCATOR = 0x07064b50;
 
 /**
- * Throws Refused where the last END_MAX_BYTES of an archive, or all of it, show that it is none, or has too many entries: what
- * costs one read and shows at once. What zip64 says is looked at by the job.
+ * Throws Refused if the last END_MAX_BYTES of an archive, or all of it, show that it is not an archive, or has too many entries.
+ * This costs one read, so that the request can report it. The job checks the fields of zip64.
  */
 export function requireEnd(tail: Buffer, size: number): void {
   for (let at = tail.length - 22; at >= 0; at -= 1) {

@@ -48,19 +48,20 @@ const Entries = z
 
 const EMPTY = ['', '[]'];
 
-/** The reader ended, and nobody knows why. */
+/** The reader ended for an unknown reason. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
 
 /**
- * An archive, read by a process of its own (reader.main.ts), which has no environment, no file and no store: this gives it the
- * ranges that it asks for.
+ * Reads an archive in a separate process (reader.main.ts), which has no environment, no files and no store. This class sends it
+ * the ranges that it requests.
  *
  * Invariants:
- * - What it says is checked: the form of each message, ranges, and of contents the length and the CRC-32. So the worst that an
- *   archive which takes it over can do is to say something else about itself.
- * - It is killed where it takes too much memory, or too long, and with the signal; an archive that makes it so is refused.
+ * - Everything that the process sends is checked: the form of each message, ranges, and the length and CRC-32 of contents. An
+ *   archive that takes over the process can therefore do no worse than misrepresent itself.
+ * - The process is killed if it takes too much memory or time, and the archive is refused. It is also killed when the signal is
+ *   aborted.
  */
 export class ArchiveReader {
   readonly #child: ChildProcess;
@@ -147,7 +148,7 @@ export class ArchiveReader {
       if (said.type === 'R') await this.#answer(parsed(Read, said));
       else if (said.type === 'X') throw new Refused(parsed(Reason, said).reason);
       else if (types.includes(said.type)) {
-        // An empty content or list brings nothing further: who says nothing else is silent.
+        // An empty content or list is no progress: a reader that sends nothing else counts as silent.
         if (!EMPTY.includes(said.payload.toString('latin1', 0, 3))) this.#heardAt = this.#clock.monotonic();
         return said;
       } else throw new Refused(CORRUPT);
@@ -178,7 +179,7 @@ export class ArchiveReader {
       }
       if (bytes !== length) throw new Error(`the store gave ${bytes} bytes of ${length}`);
     } catch (error) {
-      // Whoever asks for the next content, before this error has reached them, gets it too.
+      // A caller that requests the next content before this error has reached it gets the error too.
       this.#unread ??= { error };
       this.#kill();
       throw error;
@@ -203,7 +204,7 @@ export class ArchiveReader {
   }
 }
 
-/** Throws Refused for a message of a form that our reader never sends: the archive made it. */
+/** Throws Refused for a message of a form that our reader never sends: the archive has taken it over. */
 function parsed<T>(schema: z.ZodType<T>, { payload }: Frame): T {
   try {
     return schema.parse(JSON.parse(payload.toString()));

@@ -106,7 +106,7 @@ async function run(services: WorkerServices, steps: Steps, readers: Turns): Prom
   const watch = watchFor(context, begun.uuid, reading, canceled);
   const signal = AbortSignal.any([context.signal, canceled.signal]);
   const its: Import = { ...begun, objects, blobs: new Blobs({ ...services, db: context.db, objects }), reading, signal };
-  // What is read is garbage as soon as it is stored, and so are the rows of a step.
+  // Contents become garbage as soon as they are stored, and the rows of a step when it ends.
   const letGrow = holdYoungGeneration();
   try {
     if (begun.isToRead) await readers.run(context.slug, () => read(services, steps, its));

@@ -17,6 +17,6 @@ export const importEndpoints = (imports: Imports): Endpoint[] => [
     errors: ['not_found', 'forbidden', 'conflict', 'archive_refused', 'quota_exceeded', 'too_many_transfers'],
     idempotent: true,
     handle: async ({ actor, body, request }) =>
-      reply(202, await (body === undefined ? imports.ofForm(actor, request) : imports.ofFile(actor, body))),
+      reply(202, await (body === undefined ? imports.importForm(actor, request) : imports.importFile(actor, body))),
   }),
 ];

@@ -93,14 +93,14 @@ export class Imports {
    * Imports a zip archive that is a file which the actor may read. Takes one read of the store, and the statements of a request
    * for a task. Throws `not_found`, `forbidden`, `archive_refused`, `conflict` (too many jobs).
    */
-  async ofFile(actor: Actor, { file_id: file, ...options }: ImportRequest): Promise<TaskView> {
+  async importFile(actor: Actor, { file_id: file, ...options }: ImportRequest): Promise<TaskView> {
     const { blobName: key, size } = await this.#files.read(actor, file);
     await this.#requireArchive(key, size);
     return this.#transactions.run(actor, (tx, caller) => this.#request(tx, caller, { key, size, file }, options));
   }
 
   /** Imports an archive that comes with the request. Also throws `quota_exceeded`, `too_many_transfers`, `payload_too_large`. */
-  async ofForm(actor: Actor, request: RequestInfo): Promise<TaskView> {
+  async importForm(actor: Actor, request: RequestInfo): Promise<TaskView> {
     const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
     const [sql, uuid, most] = [this.#db.tables, this.#random.uuid(), contentLength(request)];
     const reservation = new Reservation({ sql, uuid, most, clock: this.#clock, log: this.#log });

@@ -40,7 +40,7 @@ export class Plan {
   readonly #taken = new Map<number, number>();
   #bytes = 0;
 
-  constructor(of: { readonly archiveBytes: number; /** Of one file. */ readonly maxBytes: number }) {
+  constructor(of: { readonly archiveBytes: number; /** The largest size of one file. */ readonly maxBytes: number }) {
     this.#archiveBytes = of.archiveBytes;
     this.#maxBytes = of.maxBytes;
   }

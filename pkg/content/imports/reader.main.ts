@@ -15,9 +15,8 @@ import { nameReader } from './entry-name.ts';
 import { drained, FRAME_MAX_BYTES, type Frame, frameHead, HEAD_BYTES, jsonFrame, lengthIn, typeIn } from './frames.ts';
 
 /**
- * Reads archives, in a process of its own that has no secret, no store and no file: its standard input answers what it asks for,
- * range by range. What it says on its standard output may be anything, since an archive may take it over; archive-reader.ts
- * checks it.
+ * Reads archives in a separate process that has no secrets, no store and no files. It requests ranges on its standard output, and
+ * receives them on its standard input. An archive may take over the process, so archive-reader.ts checks its whole output.
  */
 
 const [STDIN, STDOUT] = [0, 1];
@@ -26,10 +25,10 @@ function say(bytes: Buffer): void {
   for (let said = 0; said < bytes.length;) said += writeSync(STDOUT, bytes, said);
 }
 
-/** Came while bytes were waited for. */
+/** Messages that arrived while this process waited for bytes. */
 const waiting: Frame[] = [];
 
-/** Read into the same memory each time: a stream would leave as much garbage as it brings bytes. */
+/** Every read uses the same buffer, because a stream would leave as much garbage as it reads. */
 const head = Buffer.allocUnsafeSlow(HEAD_BYTES);
 const payloads = Buffer.allocUnsafeSlow(FRAME_MAX_BYTES);
 
@@ -239,7 +238,7 @@ for (;;) {
     const request: unknown = JSON.parse(payload.toString());
     await (type === 'L' ? list(request as ListRequest) : read(request as OpenRequest));
   } catch (error) {
-    // Whatever goes wrong here goes wrong by the archive.
+    // The archive is the cause of every error here.
     say(jsonFrame('X', { reason: error instanceof Refused ? error.message : CORRUPT }));
   }
 }

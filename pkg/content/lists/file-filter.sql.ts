@@ -1,5 +1,5 @@
 /**
- * A filter by something that few files have, or very many: the statement is planned without its value, so the planner cannot know
+ * A filter that may match few files or very many. The statement is planned without its value, so that the planner cannot know
  * which.
  */
 export interface FileFilter {
@@ -10,8 +10,8 @@ export interface FileFilter {
 }
 
 /**
- * Up to so many files are read by themselves and sorted; where a filter has more of them, a page of the list's order comes upon
- * enough of them soon. Either takes about 30 ms of a million files.
+ * If a filter matches at most this many files, they are read and sorted. If it matches more, reading the list in its order finds
+ * a page of them soon. Either takes about 30 ms for a million files.
  */
 const FEW = 10_000;
 

@@ -90,11 +90,11 @@ export interface PageStatement extends Statement {
  * Returns the one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders
  * that are theirs or granted.
  *
- * What they may see is decided once a page: the folders below which they see everything are collected first, and the parts for
- * grants are left out for a viewer without any. Each of the ways is read by itself and at most a page long; the viewer's own
- * files in the requested order, so that an index provides a page however many there are. With `folder_id`, a folder that the
- * viewer may not see returns no row (`not_found`), even if it has files of theirs; a visible one returns at least one row,
- * perhaps empty. The usual order without filters is prepared: planning takes longer than the page.
+ * Visibility is decided once per page: the folders below which the viewer sees everything are collected first, and a viewer
+ * without grants gets no parts for grants. Each of the three sources is read separately, and at most a page of it. The viewer's
+ * own files are read in the requested order, so that an index provides a page however many files there are. With `folder_id`, a
+ * folder that the viewer may not see returns no row (`not_found`), even if it contains files of theirs; a visible one returns at
+ * least one row, which may be empty. The usual order without filters is prepared, because planning takes longer than the page.
  */
 export function fileList(viewer: Viewer, query: FileQuery, request: Request): PageStatement {
   const location = query.folder_id === undefined || query.folder_id === 'root' ? query.folder_id : 'folder';

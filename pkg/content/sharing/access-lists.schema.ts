@@ -12,20 +12,21 @@ const Reason = z
     via: z
       .enum(['owner', 'grant', 'group', 'folder'])
       .describe(
-        'owner; a grant to the person; a grant to a group of theirs; a folder above, which they own or which is granted to them',
+        'owner: the person owns it; grant: it is granted to the person; group: to one of their groups; ' +
+          'folder: they own a folder above it, or have a grant on one',
       ),
-    permission_id: Uuid.optional().describe('the grant'),
-    group: Named('History 1').optional().describe('the group that the grant is to'),
-    folder: Named('History').optional().describe('the folder above; left out where the caller may not know of it'),
+    permission_id: Uuid.optional().describe('id of the grant'),
+    group: Named('History 1').optional().describe('the group that has the grant'),
+    folder: Named('History').optional().describe('the folder above; absent if the caller may not see it'),
     expires_at: Timestamp.optional().describe('when this reason ends'),
   })
   .meta({ id: 'AccessReason' });
 
-/** One person who has access, and every reason why. */
+/** A person who has access, with every reason. */
 export const AccessView = z
   .object({
     user: Named('Ada Okafor'),
-    level: z.enum(LEVELS).describe('the highest of all reasons'),
+    level: z.enum(LEVELS).describe('the highest level of all reasons'),
     because: z.array(Reason),
   })
   .meta({ id: 'Access' });
@@ -37,7 +38,7 @@ export const AccessQuery = z.object(pageQueryOf(ACCESS_SORT_FIELDS));
 export type AccessQuery = z.output<typeof AccessQuery>;
 
 const grant = {
-  level: z.enum(LEVELS).describe('the highest that is granted on this very item'),
+  level: z.enum(LEVELS).describe('the highest level granted on this item itself'),
   granted_by: Uuid,
   granted_at: Timestamp,
   expires_at: Timestamp.nullable(),

@@ -15,11 +15,12 @@ import type { Resource } from '../model/access/grants.sql.ts';
 import { requireShared } from './grants.service.ts';
 
 /**
- * Who has access to what: the people of a file or folder with the reasons, and what others granted to the caller.
+ * Lists the people who have access to a file or folder, with the reasons, and the files and folders that others granted to the
+ * caller.
  *
  * Invariants:
  * - Only an admin of a file or folder sees who has access to it.
- * - A reason discloses no folder that the caller may not know of.
+ * - A reason never discloses a folder that the caller may not see.
  */
 export class AccessLists {
   readonly #db: Database;
@@ -30,8 +31,8 @@ export class AccessLists {
     this.#clock = deps.clock;
   }
 
-  /** Two statements. Throws `not_found`, `forbidden`. */
-  async of(actor: Actor, resource: Resource, query: AccessQuery): Promise<Page<AccessView>> {
+  /** Runs two statements. Throws `not_found`, `forbidden`. */
+  async accessTo(actor: Actor, resource: Resource, query: AccessQuery): Promise<Page<AccessView>> {
     const request = pageRequest(query, ACCESS.order);
     const caller = { actor, granted: await actor.permissionSet() };
     const target = await requireShared(this.#db.tables, caller, resource);
@@ -50,7 +51,7 @@ export class AccessLists {
     );
   }
 
-  /** One statement, and one more for the files and for the folders of the page. */
+  /** Runs at most three statements: the page, its files and its folders. */
   async sharedWith(actor: Actor, query: SharedQuery): Promise<Page<SharedItem>> {
     const request = pageRequest(query, SHARED.order);
     const caller = { actor, granted: await actor.permissionSet() };
@@ -78,7 +79,7 @@ export class AccessLists {
   }
 }
 
-/** Undefined: the item was deleted for ever since the page was read. */
+/** Returns undefined if the item was permanently deleted after the page was read. */
 const sharedBy = (row: SharedRow, item: Child | undefined): SharedItem | undefined =>
   item && {
     ...item,

@@ -16,7 +16,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Why somebody has access, as JSON. */
+/** A reason why somebody has access, as JSON. */
 export interface ReasonRow {
   readonly via: 'owner' | 'grant' | 'group' | 'folder';
   readonly permission: string | null;
@@ -53,9 +53,9 @@ const named = (alias: string): string =>
   `CASE WHEN ${alias}.uuid IS NOT NULL THEN jsonb_build_object('id', ${alias}.uuid, 'name', ${alias}.name) END`;
 
 /**
- * The people who have access to a file or folder, each with all reasons, the strongest first: its owner, owners of folders above,
- * and live grants on it and on those, to them or to a group of theirs. People who cannot sign in have none. One statement, which
- * reads all of them for each page.
+ * Lists the people who have access to a file or folder, each with all reasons, the strongest first. The reasons are ownership of
+ * it or of a folder above it, and unexpired grants on any of these to the person or one of their groups. People who cannot sign
+ * in are left out. One statement, which reads everybody for each page.
  */
 export function accessList(
   resource: Resource & { readonly kind: 'file' | 'folder'; readonly id: number },
@@ -117,8 +117,8 @@ export const SHARED = keyset<SharedRow, SharedSort>({
 });
 
 /**
- * The live files and folders of others that are granted to somebody, each once: by the highest grant, and of those the one that
- * lasts longest.
+ * Lists the live files and folders of others that a user has a grant on. Each appears once, with the highest grant; of several
+ * equal ones, with the one that lasts longest.
  */
 export function sharedList(userId: number, now: Date, request: KeysetRequest<SharedSort>): Statement {
   const params = new Parameters();

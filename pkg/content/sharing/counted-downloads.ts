@@ -7,26 +7,25 @@ import type { Database } from '../../store/postgres/database.ts';
 import { countDownload, isUsedUp, type OpenShare } from './open-shares.sql.ts';
 import type { ShareCookie, ShareProofs } from './share-proof.ts';
 
-/** What is downloaded by a link. */
+/** Content that a client downloads by a link. */
 export interface LinkedContent {
   readonly share: OpenShare;
   /** The link's token. */
   readonly token: string;
-  /** Identifies the content: a proof applies to no other. */
+  /** Identifies the content. A proof is valid for this content only. */
   readonly content: string;
-  /** The address of the download below the link's: `download`. */
+  /** The path of the download, relative to the link: `download`. */
   readonly path: string;
 }
 
 /**
- * Counts the downloads by share links.
+ * Counts downloads by share links.
  *
  * Invariants:
- * - A link never gives more than `max_downloads` downloads, however many requests race: a download counts, by one conditional
- *   statement, once the store has begun to send it and before its first byte goes out. What goes wrong before that counts
- *   nothing.
- * - A range of a download that was counted does not count again for whoever brings its proof, within 24 hours, also when the link
- *   is used up since.
+ * - A link never allows more than `max_downloads` downloads, however many requests race. One conditional statement counts the
+ *   download after the store has begun to send it and before the first byte goes out. A failure before that is not counted.
+ * - For 24 hours, a range of a counted download does not count again if the client sends the proof of that download. This holds
+ *   even if the link has been used up in the meantime.
  */
 export class CountedDownloads {
   readonly #db: Database;
@@ -48,7 +47,7 @@ export class CountedDownloads {
     });
   }
 
-  /** Runs a download, and counts its refusal if it is refused. */
+  /** Runs a download. Counts the refusal if it fails. */
   async run<T>(download: () => Promise<T>): Promise<T> {
     try {
       return await download();
@@ -58,15 +57,15 @@ export class CountedDownloads {
     }
   }
 
-  /** Returns whether the client brings a valid proof of something that it downloaded by this link. */
+  /** Returns whether the client sent a valid proof of any earlier download by this link. */
   hasProof(share: OpenShare, request: RequestInfo, download: string | undefined): boolean {
     return this.#proofs.find(share, undefined, [download, this.#cookie.read(request.headers['cookie'])]) !== undefined;
   }
 
   /**
-   * Decides whether a download may begin, and returns what counts it when it does. `isProven`: the client has shown that it knows
-   * the password. `download`: the parameter of this name; `isRange`: the reply sends only a part. Throws `not_found` where the
-   * link is used up.
+   * Decides whether a download may begin. Returns `begun`, which counts the download when it begins, and `isProven`: whether the
+   * client has proved that it knows the password. `download` is the query parameter; `isRange`: the reply contains only part of
+   * the content. Throws `not_found` if the link is used up.
    */
   begin(
     { share, token, content, path }: LinkedContent,
@@ -88,7 +87,7 @@ export class CountedDownloads {
   async #count(share: OpenShare, { token, content, path }: Omit<LinkedContent, 'share'>): Promise<ReplyHeaders> {
     if (!(await countDownload(this.#db.tables, share, this.#clock.now()))) throw new Problem('not_found');
     this.#results.inc({ result: 'counted' });
-    const proof = this.#proofs.ofDownload(share, content);
+    const proof = this.#proofs.proveDownload(share, content);
     return { 'x-share-download': proof, 'set-cookie': this.#cookie.set(`${token}/${path}`, proof) };
   }
 }

@@ -8,14 +8,14 @@ import { ShareDownloadQuery, ShareParams } from './shares.schema.ts';
 const ZIP = { stream: 'application/zip' };
 const ANYONE = { tag: 'shares', caller: 'anyone', takes: [SESSION_HEADER] } as const;
 
-/** What anybody with a share link may see, and who has that of a folder download. */
+/** Endpoints for anybody who has a share link: see what it shares; browse and download a shared folder. */
 export const folderLinkEndpoints = (links: FolderLinks): Endpoint[] => [
   endpoint({
     ...ANYONE,
     method: 'get',
     path: '/s/{token}',
     operationId: 'getShared',
-    summary: 'Show what a share link gives; of a folder the reply begins a session, in which the password is not sent again',
+    summary: 'Show what a link shares; for a folder the reply starts a session, in which the password is not sent again',
     params: ShareParams,
     replies: { 200: SharedView },
     takes: [PASSWORD_HEADER, SESSION_HEADER],
@@ -29,7 +29,7 @@ export const folderLinkEndpoints = (links: FolderLinks): Endpoint[] => [
     method: 'get',
     path: '/s/{token}/children',
     operationId: 'listShared',
-    summary: 'List what is in the folder of a share link, or in one below it: folders first, then files',
+    summary: 'List the folder of a share link, or a folder below it: folders first, then files',
     params: ShareParams,
     query: SharedChildQuery,
     replies: { 200: SharedChildPage },
@@ -54,7 +54,7 @@ export const folderLinkEndpoints = (links: FolderLinks): Endpoint[] => [
     method: 'get',
     path: '/s/{token}/zip',
     operationId: 'downloadSharedFolder',
-    summary: 'Download the folder of a share link with all that is in it, as a ZIP archive; whole or one range of it',
+    summary: 'Download the folder of a share link with everything in it as a ZIP archive, whole or one range of it',
     params: ShareParams,
     query: ShareDownloadQuery,
     replies: { 200: ZIP, 206: ZIP, 304: null },

@@ -9,20 +9,20 @@ import { LINK_TERMS, SHARE_MODES, ShareParams, SharedFileView } from './shares.s
 /** A file as shown to whoever sent it. */
 export const SentFile = z
   .object({
-    name: z.string().meta({ description: 'as it was sent', example: 'thesis.pdf' }),
+    name: z.string().meta({ description: 'the name under which it was sent', example: 'thesis.pdf' }),
     size: Bytes,
     sent_at: Timestamp,
   })
   .meta({ id: 'SentFile' });
 export type SentFile = z.output<typeof SentFile>;
 
-/** A sender's name as it is typed. */
+/** The name that a sender typed. */
 const SenderName = text(1, 100)
   .overwrite((name) => name.normalize('NFC').trim())
   .refine((name) => nameFault(name.replaceAll(/[/\\]/g, '-')) === null, {
     error: (issue) => nameFault(String(issue.input).replaceAll(/[/\\]/g, '-')) ?? 'is not a name',
   })
-  .meta({ description: 'the name of the sender, as `uploaded_by` of the file shows it', example: 'Grace Hopper' });
+  .meta({ description: 'the name of the sender; the file shows it as `uploaded_by`', example: 'Grace Hopper' });
 
 export const LinkUploadFields = z.object({ uploaded_by: SenderName });
 export const LINK_UPLOAD_FIELDS = ['uploaded_by'] as const;
@@ -32,11 +32,11 @@ export const LinkUploadForm = LinkUploadFields.extend({ file: Binary });
 export const SharedFolderView = z
   .object({
     kind: z.literal('folder'),
-    mode: z.enum(SHARE_MODES).describe('upload: holders of the link send files, and see nothing that is in the folder'),
+    mode: z.enum(SHARE_MODES).describe('upload: holders of the link can send files but see nothing in the folder'),
     name: z.string().meta({ example: 'History' }),
     ...LINK_TERMS,
-    max_upload_size: Bytes.nullable().describe('of one file, in bytes; null: the link takes no uploads'),
-    sent: z.array(SentFile).describe('the last 100 files that were uploaded in this session, the newest first'),
+    max_upload_size: Bytes.nullable().describe('largest size of one file, in bytes; null: the link takes no uploads'),
+    sent: z.array(SentFile).describe('the last 100 files uploaded in this session, newest first'),
   })
   .meta({ id: 'SharedFolderInfo' });
 export type SharedFolderView = z.output<typeof SharedFolderView>;
@@ -65,7 +65,7 @@ export const SharedChildPage = pageOf(SharedChild).meta({ id: 'SharedChildPage' 
 
 export const SharedChildQuery = z.object({
   ...pageQueryOf(FOLDER_SORT_FIELDS),
-  folder_id: Uuid.optional().describe('a folder below that of the link; left out, the folder of the link'),
+  folder_id: Uuid.optional().describe('a folder below the folder of the link (default: the folder of the link)'),
   q: NamePart.optional().describe('part of the name; case and accents do not matter'),
 });
 export type SharedChildQuery = z.output<typeof SharedChildQuery>;

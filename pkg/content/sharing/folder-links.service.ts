@@ -22,15 +22,15 @@ import { findFileBelow } from './shared-content.sql.ts';
 import type { SharedFileView } from './shares.schema.ts';
 import { termsOf } from './shares.view.ts';
 
-/** Uploads of a session that it is shown. */
+/** The most uploads that a session is shown. */
 const SENT_MAX = 100;
 
 /**
- * What anybody with the link of a folder gets: what the folder is, what is in it and below it, and the content of each file.
+ * Serves the link of a folder to anybody who has it: the folder's terms, the files and folders below it, and their content.
  *
  * Invariants:
- * - Nothing outside of the folder is shown or sent, and of what is in it neither paths, owners nor tags.
- * - A link for uploads alone shows nothing that is in the folder.
+ * - Nothing outside the folder is shown or sent; paths, owners and tags are never shown.
+ * - A link for uploads only shows nothing in the folder.
  */
 export class FolderLinks {
   readonly #db: Database;
@@ -67,8 +67,8 @@ export class FolderLinks {
   }
 
   /**
-   * Shows what a link gives, of a file or a folder. With the password of a folder's link, or if it has none, the reply begins a
-   * session. One statement, in a session two; none for a malformed token. Throws `not_found`, `share_password_wrong`,
+   * Shows what a link shares: a file or a folder. For a folder, the reply starts a session if the password was sent or the link
+   * has none. Runs one statement, two in a session, and none for a malformed token. Throws `not_found`, `share_password_wrong`,
    * `too_many_attempts`.
    */
   async show(token: string, request: RequestInfo): Promise<Reply> {
@@ -85,7 +85,7 @@ export class FolderLinks {
   }
 
   /**
-   * What is in the folder, or in a folder below it: folders first, then files. Three statements at most. Throws `not_found`,
+   * Lists the folder, or a folder below it: folders first, then files. Runs at most three statements. Throws `not_found`,
    * `share_password_required`, `share_password_wrong`, `too_many_attempts`.
    */
   async children(token: string, { folder_id: id, ...query }: SharedChildQuery, request: RequestInfo): Promise<Page<SharedChild>> {
@@ -105,7 +105,7 @@ export class FolderLinks {
   }
 
   /**
-   * The content of a file below the folder, as `Downloads.open` gives it. Three statements; two for a range that does not count.
+   * Sends the content of a file below the folder, as `Downloads.open` does. Runs three statements; two for an uncounted range.
    * Throws `not_found`, `share_password_required`, `share_password_wrong`, `too_many_attempts`, `range_not_satisfiable`,
    * `too_many_transfers`.
    */
@@ -122,13 +122,13 @@ export class FolderLinks {
   }
 
   /**
-   * The folder as an archive, as `FolderArchives.open` sends it; it counts as one download. One statement more than that, and one
-   * that counts. Throws what `download` throws, and `archive_too_large`, `unavailable`.
+   * Sends the folder as an archive, as `FolderArchives.open` does. It counts as one download. Runs one statement more than that,
+   * and the one that counts. Throws what `download` throws, and `archive_too_large`, `unavailable`.
    */
   zip(token: string, download: string | undefined, request: RequestInfo): Promise<Reply> {
     return this.#counted.run(async () => {
       const share = await this.#admission.open(token, 'download');
-      // Which archive a proof is of is known once this one is planned. Nobody without any proof has one planned.
+      // Only the planned archive tells whether a proof matches it. No archive is planned for a client without any proof.
       const mayBeProven = this.#counted.hasProof(share, request, download);
       if (!mayBeProven && isUsedUp(share)) throw new Problem('not_found');
       if (!mayBeProven) await this.#admission.admit(share, request);
@@ -157,7 +157,7 @@ export class FolderLinks {
 
 export const presentSent = ({ name, size, createdAt }: SentRow): SentFile => ({ name, size, sent_at: createdAt.toISOString() });
 
-/** Returns the row of a live folder, if it is the link's or below it. Throws `not_found`. */
+/** Returns the row of a live folder if it is the folder of the link, or below it. Throws `not_found`. */
 const belowOf =
   ({ folderUuid }: OpenFolderShare) =>
   <F extends { readonly ancestors: readonly { readonly uuid: string }[] }>(row: F | undefined): F => {

@@ -9,7 +9,7 @@ import type { Grants } from './grants.service.ts';
 const params = z.object({ id: Uuid });
 const NAMES = { file: 'File', folder: 'Folder' } as const;
 
-/** The same operations on files and on folders, and what others granted to the caller. */
+/** Grants on files and folders, by the same operations, and the list of what others granted to the caller. */
 export const grantEndpoints = (grants: Grants, lists: AccessLists): Endpoint[] => [
   ...endpointsOf(grants, lists, 'file'),
   ...endpointsOf(grants, lists, 'folder'),
@@ -44,7 +44,7 @@ const endpointsOf = (grants: Grants, lists: AccessLists, kind: 'file' | 'folder'
     method: 'post',
     path: `/${kind}s/{id}/permissions`,
     operationId: `create${NAMES[kind]}Permission`,
-    summary: `Grant a level on a ${kind} to a user or a group; 200 when it changed a grant that was there`,
+    summary: `Grant a level on a ${kind} to a user or a group; 200 if it changed an existing grant`,
     tag: 'permissions',
     caller: { permission: 'share:files' },
     params,
@@ -68,13 +68,13 @@ const endpointsOf = (grants: Grants, lists: AccessLists, kind: 'file' | 'folder'
     query: AccessQuery,
     replies: { 200: AccessPage },
     errors: ['not_found'],
-    handle: async ({ actor, params, query }) => reply(200, await lists.of(actor, { kind, uuid: params.id }, query)),
+    handle: async ({ actor, params, query }) => reply(200, await lists.accessTo(actor, { kind, uuid: params.id }, query)),
   }),
   endpoint({
     method: 'patch',
     path: `/${kind}s/{id}/permissions/{permission_id}`,
     operationId: `update${NAMES[kind]}Permission`,
-    summary: `Change the level of a grant on a ${kind}, or when it ends`,
+    summary: `Change the level or the end of a grant on a ${kind}`,
     tag: 'permissions',
     caller: { permission: 'share:files' },
     params: z.object({ id: Uuid, permission_id: Uuid }),
@@ -89,7 +89,7 @@ const endpointsOf = (grants: Grants, lists: AccessLists, kind: 'file' | 'folder'
     method: 'delete',
     path: `/${kind}s/{id}/permissions/{permission_id}`,
     operationId: `delete${NAMES[kind]}Permission`,
-    summary: `Take back a grant on a ${kind}`,
+    summary: `Revoke a grant on a ${kind}`,
     tag: 'permissions',
     caller: { permission: 'share:files' },
     params: z.object({ id: Uuid, permission_id: Uuid }),

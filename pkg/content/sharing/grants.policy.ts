@@ -6,11 +6,11 @@ import { type AccessSubject, isOwnedBy, levelOn, type Resource, requireLevel } f
  * Who may share a file or folder, and for how long (docs/design/api-conventions.md, Permissions).
  */
 
-/** Only an admin of a file or folder sees, gives and revokes grants on it. Throws `not_found`, `forbidden`. */
+/** Only an admin of a file or folder lists, creates and revokes grants on it. Throws `not_found`, `forbidden`. */
 export const requireSharing = (caller: AccessSubject, resource: Resource & { readonly kind: 'file' | 'folder' }): void =>
   requireLevel(levelOn(resource.kind, caller, resource), 'admin');
 
-/** An admin by a grant does not change that grant; an owner is bound by no grant. Throws `forbidden`. */
+/** Nobody who is admin only through a grant may change that grant. Owners are not limited by grants. Throws `forbidden`. */
 export function requireNotOwnGrant(
   actor: Pick<Actor, 'userId' | 'userUuid'>,
   resource: Resource,
@@ -21,8 +21,8 @@ export function requireNotOwnGrant(
 }
 
 /**
- * When a grant ends whose giver is admin by the grant `source`: not later than that one. Null source: the giver owns the
- * resource. Throws `validation_failed` for a later end.
+ * Returns when a new grant ends. If its giver is admin through the grant `source`, it ends no later than `source`; a null
+ * source means that the giver owns the resource. Throws `validation_failed` for a later end.
  */
 export function endOfGrant(source: { readonly expiresAt: Date | null } | null, wanted: Date | null): Date | null {
   if (source === null || source.expiresAt === null) return wanted;
@@ -32,8 +32,8 @@ export function endOfGrant(source: { readonly expiresAt: Date | null } | null, w
 }
 
 /**
- * The end that a grant keeps when something else of it is changed by a giver with this source: its own, or the source's where
- * that is sooner.
+ * Returns the end of a grant whose other fields were changed by a giver with this source: its present end, or the end of the
+ * source if that is earlier.
  */
 export function keptEnd(source: { readonly expiresAt: Date | null } | null, present: Date | null): Date | null {
   const bound = source?.expiresAt ?? null;

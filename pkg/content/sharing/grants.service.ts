@@ -38,7 +38,7 @@ import {
 /** The resource of a grant. */
 type GrantTarget = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
 
-/** `id` sorts by the internal one, the order of creation. */
+/** Sorting by `id` uses the internal id, which is the order of creation. */
 const GRANT_LIST = keyset<GrantRow, (typeof GRANT_SORT_FIELDS)[number]>({
   keys: { id: integerKey('p.id', ({ id }) => id) },
   fields: GRANT_SORT_FIELDS,
@@ -50,11 +50,12 @@ const GRANT_LIST = keyset<GrantRow, (typeof GRANT_SORT_FIELDS)[number]>({
  * Grants on files and folders: level, grantee and expiry.
  *
  * Invariants:
- * - Listing, giving and revoking grants on a resource requires the level admin on it.
+ * - Listing, creating and revoking grants on a resource requires the level admin on it.
  * - A person or group has one grant on a resource; granting again changes it.
- * - Grants by a user who is admin by a grant neither exceed nor outlive that grant, also if it changes later. They cannot change
- *   their own grant, nor those it depends on, but may give it up. Owners of the resource or of a folder above it are not limited;
- *   grants by the owner of a folder on another user's file end when the file leaves the folder.
+ * - If a user is admin through a grant, the grants they give neither exceed nor outlive it, even if it changes later. They cannot
+ *   change that grant, nor the grants it depends on, but they may give it up.
+ * - Owners of the resource or of a folder above it are not limited. If the owner of a folder grants another user's file in it,
+ *   that grant ends when the file leaves the folder.
  */
 export class Grants {
   readonly #db: Database;
@@ -83,9 +84,9 @@ export class Grants {
   }
 
   /**
-   * `created` is false when the grantee had a grant here, which is changed. Without an end it has none, or that of the actor's
-   * own grant. Throws `validation_failed` for an unknown grantee, and for an end that is past or after the actor's own;
-   * `forbidden` for one's own grant.
+   * Grants a level. `created` is false if the grantee already had a grant here, which is then changed. If the input names no end,
+   * the grant ends when the actor's own grant ends, or never. Throws `validation_failed` for an unknown grantee and for an end
+   * that is in the past or later than the actor's own; `forbidden` for the actor's own grant.
    */
   async grant(actor: Actor, resource: Resource, input: NewGrant): Promise<{ created: boolean; grant: GrantView }> {
     const wanted = this.#end(input.expires_at);
@@ -120,9 +121,9 @@ export class Grants {
   }
 
   /**
-   * Level, end, or both; the actor is the giver from then on. What the actor gave so already stays as it is. An end that is left
-   * out stays, but no longer than the actor's own grant. Throws `not_found`, `forbidden`, `validation_failed` and
-   * `precondition_failed`.
+   * Changes the level, the end, or both, and makes the actor the giver; the date of the grant stays if nothing changes. An end
+   * that is left out stays, but no later than the end of the actor's own grant. Throws `not_found`, `forbidden`,
+   * `validation_failed` and `precondition_failed`.
    */
   async change(
     actor: Actor,
@@ -162,15 +163,14 @@ export class Grants {
   }
 
   /**
-   * Revokes a grant and those that depend on it. Throws `forbidden` if the actor is admin by that very grant and it is not theirs
-   * alone, and
-   * `precondition_failed`.
+   * Revokes a grant and the grants that depend on it. Throws `precondition_failed`, and `forbidden` if the actor's own access
+   * depends on this grant, unless it was given to the actor alone.
    */
   revoke(actor: Actor, resource: Resource, grantId: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     return this.#revoke(actor, resource, (tx, { kind, id }) => lockGrant(tx, grantId, kind, id), ifMatch);
   }
 
-  /** Like `revoke`, for the grant that a person or group has on the resource. */
+  /** Like `revoke`, but finds the grant by its grantee. */
   revokeOf(actor: Actor, resource: Resource, grantee: Grantee): Promise<void> {
     return this.#revoke(actor, resource, (tx, { kind, id }) => lockGrantOf(tx, grantee, kind, id), undefined);
   }
@@ -193,7 +193,8 @@ export class Grants {
   }
 
   /**
-   * The grant that makes the actor admin; null: the actor owns the resource. Throws `forbidden` if it is the grant to be changed.
+   * Returns the grant that makes the actor admin, or null if the actor owns the resource. Throws `forbidden` if only the grant
+   * `without`, which is to be changed, makes the actor admin.
    */
   async #source(tx: Tx, actor: Actor, target: GrantTarget, without: number | undefined): Promise<Source | null> {
     if (isOwnedBy(target, actor)) return null;
@@ -203,7 +204,7 @@ export class Grants {
     throw new Problem('forbidden', 'Your own access depends on this grant; only another user can change it.');
   }
 
-  /** Throws `validation_failed` for an end that is past. */
+  /** Throws `validation_failed` for an end in the past. */
   #end(named: string | null | undefined): Date | null {
     const end = named ? new Date(named) : null;
     if (end !== null && end <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
@@ -212,8 +213,8 @@ export class Grants {
 }
 
 /**
- * A live resource on which the actor is admin. One statement. `lock`: until the end of the transaction. Throws `not_found`,
- * `forbidden`.
+ * Returns a live resource on which the actor is admin; `lock` locks it until the end of the transaction. Runs one statement.
+ * Throws `not_found`, `forbidden`.
  */
 export async function requireShared(sql: Executor, caller: Caller, { kind, uuid }: Resource, lock = false): Promise<GrantTarget> {
   const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
@@ -222,7 +223,7 @@ export async function requireShared(sql: Executor, caller: Caller, { kind, uuid 
   return { ...found, kind };
 }
 
-/** Whom a grant is for, and the uuids of everyone it concerns. */
+/** Returns the grantee of a new grant, with the uuids of all people whom the grant affects. */
 async function granteeOf(tx: Tx, input: NewGrant): Promise<{ userId: number | null; groupId: number | null; people: string[] }> {
   if (input.user_id !== undefined) {
     const user = await tx.users.find({ uuid: input.user_id, isSystem: false });

@@ -8,10 +8,10 @@ import type { SharePasswords } from './share-passwords.ts';
 import type { ShareSession, ShareSessions } from './share-sessions.ts';
 
 /**
- * Who may do what by the link of a folder.
+ * Decides who may do what by the link of a folder.
  *
- * Invariant: a link that is unknown, malformed, inactive, expired, used up, of a trashed folder, whose maker is no admin of the
- * folder any more, or that is not for what is asked, is 404, all alike.
+ * Invariant: every link that does not work gets the same 404: one that is unknown, malformed, inactive, expired or used up, whose
+ * folder is in the trash, whose maker is no longer admin of the folder, or which does not allow the requested operation.
  */
 export class LinkAdmission {
   readonly #db: Database;
@@ -26,14 +26,14 @@ export class LinkAdmission {
     this.#clock = deps.clock;
   }
 
-  /** A link by which this may be done, used up or not. One statement. Throws `not_found`. */
+  /** Returns the link if it allows the operation, even if it is used up. Runs one statement. Throws `not_found`. */
   async open(token: string, wanted: 'download' | 'upload'): Promise<OpenFolderShare> {
     const share = await openShare(this.#db.tables, token, this.#clock.now());
     if (share?.kind !== 'folder' || (share.mode !== wanted && share.mode !== 'both')) throw new Problem('not_found');
     return share;
   }
 
-  /** The same, not used up, for somebody who knows the password. One statement. Throws as `open` and `admit`. */
+  /** Like `open`, but refuses a used-up link and checks the password. Throws what `open` and `admit` throw. */
   async enter(
     token: string,
     wanted: 'download' | 'upload',
@@ -45,8 +45,8 @@ export class LinkAdmission {
   }
 
   /**
-   * The session of the request; undefined: it has none, and has sent the password, if there is one. Throws
-   * `share_password_required`, `share_password_wrong`, `too_many_attempts`.
+   * Returns the session of the request. Returns undefined if it has no session but sent the right password, or the link has no
+   * password. Throws `share_password_required`, `share_password_wrong`, `too_many_attempts`.
    */
   async admit(share: OpenFolderShare, request: RequestInfo): Promise<ShareSession | undefined> {
     const session = this.#sessions.find(share, request);

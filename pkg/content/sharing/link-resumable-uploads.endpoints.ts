@@ -31,7 +31,7 @@ const ADMISSION: readonly ProblemCode[] = [
 ];
 const ANYONE = { tag: 'shares', caller: 'anyone', overridable: true } as const;
 
-/** A sender is not shown which file an upload has become. */
+/** Hides from the sender which file the upload became. */
 const shown = (upload: PartialUpload): PartialUpload => ({ ...upload, file: null });
 const state = (status: number, upload: PartialUpload, headers: ReplyHeaders): Reply =>
   reply(status, present(shown(upload)), headers);
@@ -48,7 +48,7 @@ export const linkResumableUploadEndpoints = ({
     method: 'options',
     path: '/s/{token}/uploads',
     operationId: 'getUploadCapabilitiesByLink',
-    summary: 'Show what of tus the server speaks, for uploads by a share link',
+    summary: 'Show the tus versions and extensions that uploads by a share link support',
     tag: 'shares',
     caller: 'anyone',
     params: ShareParams,
@@ -65,7 +65,7 @@ export const linkResumableUploadEndpoints = ({
     method: 'post',
     path: '/s/{token}/uploads',
     operationId: 'createUploadByLink',
-    summary: 'Begin an upload in several requests (tus 1.0) by a share link; Upload-Metadata has filename and uploaded_by',
+    summary: 'Start a tus 1.0 upload in several requests by a share link; Upload-Metadata has filename and uploaded_by',
     params: ShareParams,
     body: { stream: [CHUNK_TYPE], schema: Chunk, json: z.object({}) },
     takes: [...LINK, TAKES.version, TAKES.length, TAKES.deferred, TAKES.metadata, TAKES.checksum],
@@ -86,7 +86,7 @@ export const linkResumableUploadEndpoints = ({
     method: 'get',
     path: '/s/{token}/uploads/{id}',
     operationId: 'getUploadByLink',
-    summary: 'Show how much of an upload by a share link is stored; HEAD as tus asks',
+    summary: 'Show how much of an upload by a share link is stored; tus uses HEAD for this',
     params,
     takes: [SESSION_HEADER, TAKES.version],
     gives: [...OFFSET, 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata'],
@@ -124,7 +124,7 @@ export const linkResumableUploadEndpoints = ({
     method: 'delete',
     path: '/s/{token}/uploads/{id}',
     operationId: 'deleteUploadByLink',
-    summary: 'Delete an upload by a share link with what is stored of it; the file that it has become stays',
+    summary: 'Delete an upload by a share link and its stored bytes; if it is complete, its file stays',
     params,
     takes: [...LINK, TAKES.version],
     gives: ['Tus-Resumable'],

@@ -41,7 +41,8 @@ describe('a link breaks', () => {
 
 test('the refusal names the rule and the remedy', () => {
   expect(() => requireLawful(policy({ maxDays: 10 }), link())).toThrow(
-    'max_days: this share link must end by 2026-03-30T12:00:00.000Z; send such an `expires_at`, or make a new link.',
+    'max_days: this share link must end by 2026-03-30T12:00:00.000Z; set `expires_at` to that time or earlier, or make a ' +
+      'new link.',
   );
   expect(() => requireLawful(policy({ passwordRequired: true }), link())).toThrow(
     'password_required: a share link needs a password',

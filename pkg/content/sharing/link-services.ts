@@ -12,7 +12,7 @@ import { SharePasswords } from './share-passwords.ts';
 import { ShareCookie, ShareProofs } from './share-proof.ts';
 import { ShareSessions } from './share-sessions.ts';
 
-/** What serves whoever has a share link. */
+/** Creates the services for people who have a share link. */
 export function linkServices(
   services: TenantServices & {
     readonly apiUrl: string;

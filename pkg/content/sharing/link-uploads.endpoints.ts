@@ -16,13 +16,13 @@ export const LINK_UPLOAD_ERRORS: readonly ProblemCode[] = [
   'too_many_transfers',
 ];
 
-/** What anybody with the link of a folder may send into it. */
+/** Uploads into a folder by anybody who has its link. */
 export const linkUploadEndpoints = ({ links, uploads }: { links: LinkUploads; uploads: Uploads }): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/s/{token}/files',
     operationId: 'uploadByLink',
-    summary: 'Upload a file into the folder of a share link; where its name is taken it gets another',
+    summary: 'Upload a file into the folder of a share link; if its name is taken, it is renamed',
     tag: 'shares',
     caller: 'anyone',
     params: ShareParams,

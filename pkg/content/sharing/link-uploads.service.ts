@@ -18,19 +18,19 @@ import type { OpenFolderShare } from './open-shares.sql.ts';
 import type { ShareSession, ShareSessions } from './share-sessions.ts';
 import { countUpload, makerOf, recordUpload } from './share-uploads.sql.ts';
 
-/** Uploads by one link in an hour; more get 429 until the next one. */
+/** Uploads that one link accepts in an hour; further ones get 429 until the next hour. */
 export const UPLOADS_PER_HOUR = 1_000;
-/** Characters of a sender's name that a file's name takes. */
+/** The most characters of a sender's name that become part of a file's name. */
 const SENDER_IN_NAME_MAX = 60;
 
 /**
- * Uploads by whoever has the link of a folder.
+ * Accepts uploads from anybody who has the link of a folder.
  *
  * Invariants:
- * - The file belongs to whoever made the link, counts to their quota, and has the name that the sender typed as `uploaded_by`.
- * - A sender learns nothing of what is in the folder: a taken name is renamed, and what they are shown is what they sent.
- * - Link, password and the maker's rights are checked again once the bytes are here, however long they took.
- * - A link takes at most UPLOADS_PER_HOUR uploads an hour, however many race; those that fail count too.
+ * - The file belongs to the maker of the link and counts towards their quota. `uploaded_by` is the name that the sender typed.
+ * - A sender learns nothing about the folder: a file whose name is taken is renamed, and senders see only what they sent.
+ * - Link, password and the maker's rights are checked again after the bytes have arrived, however long that took.
+ * - A link accepts at most UPLOADS_PER_HOUR uploads an hour, however many race. Failed uploads count too.
  */
 export class LinkUploads {
   readonly #db: Database;
@@ -53,7 +53,7 @@ export class LinkUploads {
   }
 
   /**
-   * Runs a new upload by a link, and counts what becomes of it. `headers` are those of the session in which it is sent. Throws
+   * Runs a new upload by a link, and counts its result. `headers` start the session of the sender if there was none. Throws
    * `not_found`, `share_password_required`, `share_password_wrong`, `too_many_attempts`, `rate_limit_exceeded`, and what `upload`
    * throws.
    */
@@ -67,7 +67,7 @@ export class LinkUploads {
     });
   }
 
-  /** The same for an upload that has begun, which does not count again. */
+  /** Like `begin`, for an upload that has begun already: it does not count again. */
   continue<T>(token: string, request: RequestInfo, upload: (by: Uploader) => Promise<T>): Promise<T> {
     return this.#observed(async () => {
       const { share, session } = await this.#admission.enter(token, 'upload', request);
@@ -75,7 +75,7 @@ export class LinkUploads {
     });
   }
 
-  /** One statement. Throws `not_found` where the link takes no uploads. */
+  /** Runs one statement. Throws `not_found` if the link takes no uploads. */
   async require(token: string): Promise<void> {
     await this.#admission.open(token, 'upload');
   }
@@ -95,7 +95,7 @@ export class LinkUploads {
     if (await countUpload(this.#db.tables, id, new Date(hour), UPLOADS_PER_HOUR)) return;
     throw new Problem(
       'rate_limit_exceeded',
-      `This link has taken ${UPLOADS_PER_HOUR} uploads in this hour, the most that it may. Try again in the next one.`,
+      `This link has accepted ${UPLOADS_PER_HOUR} uploads in this hour, the maximum. Try again in the next hour.`,
       { retryAfter: Math.ceil((hour + HOUR_MS - now) / 1000) },
     );
   }
@@ -124,7 +124,7 @@ export class LinkUploads {
     return by;
   }
 
-  /** Makes the file and records it for its sender. */
+  /** Returns a function that creates the file and records it for its sender. */
   #writing(share: OpenFolderShare, session: string, placement: { readonly folder_id: string }): Uploader['write'] {
     return async (tx, writer, caller, upload, fields) => {
       const sender = senderOf(fields);
@@ -139,13 +139,13 @@ export class LinkUploads {
   }
 }
 
-/** The name that the sender typed. Throws `validation_failed`. */
+/** Returns the name that the sender typed. Throws `validation_failed`. */
 const senderOf = (fields: ReadonlyMap<string, string>): string =>
   validate(LinkUploadFields, Object.fromEntries(fields)).uploaded_by;
 
 /**
- * Makes the file, under another name where its own is taken: first with the sender's name, since a course sends many files of one
- * name, then with numbers.
+ * Creates the file. If its name is taken, adds the sender's name, since the students of a course often send files of the same
+ * name; if that is taken too, adds a number.
  */
 async function createRenamed(
   tx: Tx,

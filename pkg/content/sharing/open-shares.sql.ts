@@ -10,7 +10,7 @@ const TOKEN = /^[0-9a-f]{64}$/;
 interface OpenLink {
   readonly id: number;
   readonly uuid: string;
-  /** The id of whoever made it. */
+  /** Internal id of the user who made the link. */
   readonly createdBy: number;
   readonly passwordHash: string | null;
   readonly expiresAt: Date | null;
@@ -18,13 +18,13 @@ interface OpenLink {
   readonly downloadCount: number;
   readonly mode: ShareMode;
   readonly createdAt: Date;
-  /** What the tenant demands of links now. */
+  /** The tenant's current policy for links. */
   readonly policy: LinkPolicy;
-  /** Of the file or folder. */
+  /** Name of the file or folder. */
   readonly name: string;
 }
 
-/** A link of a file that works, with the content that it gives. */
+/** A working link of a file, with the content that it shares. */
 export interface OpenFileShare extends OpenLink {
   readonly kind: 'file';
   readonly fileUuid: string;
@@ -36,12 +36,12 @@ export interface OpenFileShare extends OpenLink {
   readonly version: number;
 }
 
-/** A link of a folder that works. */
+/** A working link of a folder. */
 export interface OpenFolderShare extends OpenLink {
   readonly kind: 'folder';
   readonly folderId: number;
   readonly folderUuid: string;
-  /** uuid of whoever made it. */
+  /** uuid of the user who made the link. */
   readonly makerUuid: string;
 }
 
@@ -61,8 +61,8 @@ const OPEN = `
     AND ${makerIsAdmin('$2')}`;
 
 /**
- * The link with this token, unless it is inactive, has ended, its file or folder is in the trash, its maker may not share that
- * any more, or it breaks a rule of the tenant's policy. One statement; none for a malformed token.
+ * Returns the link with this token. Returns null if it is inactive, has ended or breaks a rule of the tenant's policy, if its
+ * file or folder is in the trash, or if its maker may no longer share that. Runs one statement; none for a malformed token.
  */
 export async function openShare(sql: Executor, token: string, now: Date): Promise<OpenShare | null> {
   if (!TOKEN.test(token)) return null;
@@ -78,8 +78,8 @@ const COUNT = `
   RETURNING s.id`;
 
 /**
- * Counts a download. False: the link has ended, is used up, or has another password than the one that was compared. One
- * statement, which is a transaction of its own: of downloads that race no more are counted than the link allows.
+ * Counts a download. Returns false if the link has ended, is used up, or has a different password from the one that was checked.
+ * One statement in a transaction of its own, so that racing downloads never count more than the link allows.
  */
 export async function countDownload(
   sql: Executor,

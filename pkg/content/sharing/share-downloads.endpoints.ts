@@ -15,7 +15,7 @@ export const SHARE_DOWNLOAD_ERRORS: readonly ProblemCode[] = [
   'too_many_transfers',
 ];
 
-/** What anybody with a share link of a file may call. */
+/** Endpoints for anybody who has the share link of a file. */
 export const shareDownloadEndpoints = (downloads: ShareDownloads): Endpoint[] => [
   endpoint({
     ...ANYONE,
@@ -35,7 +35,7 @@ export const shareDownloadEndpoints = (downloads: ShareDownloads): Endpoint[] =>
     method: 'post',
     path: '/s/{token}/download',
     operationId: 'downloadSharedFileWithPassword',
-    summary: 'The same with the password as field of a form or in JSON',
+    summary: 'Download the file of a share link; the password is sent in a form field or in JSON',
     query: ShareDownloadQuery,
     body: { stream: ['application/x-www-form-urlencoded'], schema: SharePassword, json: SharePassword },
     replies: { 200: ANY_CONTENT, 206: ANY_CONTENT },

@@ -11,18 +11,18 @@ import type { ShareProofs } from './share-proof.ts';
 import type { SharedFileView } from './shares.schema.ts';
 import { termsOf } from './shares.view.ts';
 
-/** What a client sends beside the token. */
+/** Values that a client sends together with the token. */
 export interface ShareCredentials {
   readonly password: string | undefined;
-  /** The parameter `download`. */
+  /** The query parameter `download`. */
   readonly download: string | undefined;
 }
 
 /**
- * What anybody with a share link of a file gets: what the file is, and its content.
+ * Serves the share link of a file to anybody who has it: facts about the file, and its content.
  *
- * Invariant: a link that is unknown, malformed, inactive, expired, used up, of a trashed file, or whose maker is no admin of the
- * file any more is 404, all alike.
+ * Invariant: every link that does not work gets the same 404: one that is unknown, malformed, inactive, expired or used up, whose
+ * file is in the trash, or whose maker is no longer admin of the file.
  */
 export class ShareDownloads {
   readonly #db: Database;
@@ -48,13 +48,13 @@ export class ShareDownloads {
     this.#clock = deps.clock;
   }
 
-  /** One statement; none for a malformed token. Throws `not_found`. */
+  /** Runs one statement; none for a malformed token. Throws `not_found`. */
   async show(token: string): Promise<SharedFileView> {
     return presentSharedFile(await this.#open(token));
   }
 
   /**
-   * The content, as `Downloads.open` gives it. Two statements; one for a range that does not count.
+   * Sends the content, as `Downloads.open` does. Runs two statements; one for an uncounted range.
    * Throws `not_found`, `share_password_required`, `share_password_wrong`, `too_many_attempts`, `range_not_satisfiable`,
    * `too_many_transfers`.
    */
@@ -72,14 +72,14 @@ export class ShareDownloads {
   }
 
   /**
-   * A text for the parameter `download`, by which a download that begins within a minute needs no password. Throws as `download`
-   * does.
+   * Returns a value for the parameter `download`. With it, a download that begins within a minute needs no password. Throws what
+   * `download` throws.
    */
   async pass(token: string, password: string | undefined, from: Pick<RequestInfo, 'network' | 'signal'>): Promise<string> {
     const share = await this.#open(token);
     if (isUsedUp(share)) throw new Problem('not_found');
     await this.#passwords.require(share, password, from);
-    return this.#proofs.ofPassword(share, share.checksum);
+    return this.#proofs.provePassword(share, share.checksum);
   }
 
   async #open(token: string): Promise<OpenFileShare> {
@@ -89,13 +89,13 @@ export class ShareDownloads {
   }
 }
 
-/** Throws `not_found` where the link is used up. */
+/** Throws `not_found` if the link is used up. */
 export function presentSharedFile(share: OpenFileShare): SharedFileView {
   const { name, size, mimeType } = share;
   return { kind: 'file', mode: 'download', name, size, mime_type: mimeType, ...termsOf(share) };
 }
 
-/** Returns whether the reply sends only a part of the content. */
+/** Returns whether the reply contains only a part of the content. */
 export const isRange = (
   { size, checksum }: { readonly size: number; readonly checksum: string },
   { headers }: RequestInfo,

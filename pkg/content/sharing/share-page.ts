@@ -8,8 +8,8 @@ import type { SharedFileView } from './shares.schema.ts';
 const CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * The page of a share link for people: what the file is, its password, the download. It works without scripts: the form comes
- * here, and an answer that lets the download begin leads to it. `apiPath`: of the API, without a slash at the end.
+ * The page of a share link for people: facts about the file, the password form and the download. It works without scripts: the
+ * form posts to this page, which redirects to the download. `apiPath`: path of the API, without a slash at the end.
  */
 export function sharePages({
   downloads,
@@ -37,7 +37,7 @@ export function sharePages({
     const password = request.parameters.get('password')?.[0];
     const language = pageLanguage(request.languages);
     try {
-      // Waiting for a slowed link has an end of its own.
+      // A delayed link needs no abort: the delay is bounded.
       const pass = await downloads.pass(token, password, { network: request.network, signal: new AbortController().signal });
       return { status: 303, headers: { location: `${apiPath}/s/${token}/download?download=${encodeURIComponent(pass)}` } };
     } catch (error) {
@@ -63,7 +63,7 @@ interface Fault {
   readonly retryAfter?: number | undefined;
 }
 
-/** What the page says of it, beside the password. Undefined: it is no fault of the form. */
+/** Returns the message to show beside the password field; undefined if the form is not at fault. */
 function faultOf({ code, status, retryAfter }: Problem, language: PageLanguage): Fault | undefined {
   const text = SHARE_TEXT[language];
   if (code === 'not_found') return { status, message: '' };

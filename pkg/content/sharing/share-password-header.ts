@@ -1,6 +1,6 @@
 import type { RequestHeader, RequestInfo } from '../../api/endpoint.ts';
 
-/** In the document: of a GET that may answer `share_password_required` it is there by itself (pkg/http/openapi/operation.ts). */
+/** For OpenAPI. pkg/http/openapi/operation.ts adds it to every GET that may reply `share_password_required`. */
 export const PASSWORD_HEADER: RequestHeader = {
   name: 'X-Share-Password',
   description: 'The password of the link, in UTF-8.',
@@ -9,13 +9,13 @@ export const PASSWORD_HEADER: RequestHeader = {
 };
 export const SESSION_HEADER: RequestHeader = {
   name: 'X-Share-Session',
-  description: 'In place of the password: `X-Share-Session` of a reply by this link. Browsers send it as a cookie.',
+  description: '`X-Share-Session` from an earlier reply, instead of the password. Browsers send it as a cookie.',
   pattern: '^[A-Za-z0-9._-]*$',
   maxLength: 1024,
   example: 'v1.p1.dGlja2V0',
 };
 
-/** A header's bytes are read as Latin-1; a password in UTF-8 is what its bytes say. */
+/** Returns the password in the header. Node decodes its bytes as Latin-1; valid UTF-8 is decoded as such. */
 export function passwordOf({ headers }: RequestInfo): string | undefined {
   const value = headers['x-share-password'];
   if (value === undefined) return undefined;

@@ -5,16 +5,16 @@ import { Problem } from '../../api/problem.ts';
 import type { OpenShare } from './open-shares.sql.ts';
 
 const WINDOW_SECONDS = 900;
-/** Wrong passwords for one link from one network; further attempts get 429. */
+/** Wrong passwords that one network may send for a link; further attempts get 429. */
 const FAILURES_PER_NETWORK = 10;
-/** Wrong passwords for one link from all networks after which further attempts are slowed. */
+/** Wrong passwords that all networks together may send for a link before further attempts are delayed. */
 const UNDELAYED_FAILURES = 100;
 
 /**
- * Passwords of share links.
+ * Checks the passwords of share links.
  *
- * Invariant: a password is compared only while the network has attempts left; the right one does not help after that. Many wrong
- * ones slow a link and do not shut it.
+ * Invariant: a password is compared only while its network has attempts left; after that even the right one is refused. Many
+ * wrong passwords from many networks delay further attempts but never block the link.
  */
 export class SharePasswords {
   readonly #passwords: () => Passwords;
@@ -26,7 +26,7 @@ export class SharePasswords {
   }
 
   /**
-   * Returns where the link has no password, or this one. Throws `share_password_required`, `share_password_wrong`,
+   * Returns if the link has no password or if this is its password. Throws `share_password_required`, `share_password_wrong`,
    * `too_many_attempts`.
    */
   async require(
@@ -43,7 +43,7 @@ export class SharePasswords {
 }
 
 function attempt(share: string, network: string, signal: AbortSignal): LoginAttempt {
-  const ofNetwork = { key: `share:${share}:${network}`, max: FAILURES_PER_NETWORK, windowSeconds: WINDOW_SECONDS };
-  const ofAll = { key: `share:${share}`, max: Number.MAX_SAFE_INTEGER, windowSeconds: WINDOW_SECONDS };
-  return { limits: [ofNetwork, ofAll], delayedBy: ofAll.key, undelayed: UNDELAYED_FAILURES, signal };
+  const networkLimit = { key: `share:${share}:${network}`, max: FAILURES_PER_NETWORK, windowSeconds: WINDOW_SECONDS };
+  const totalLimit = { key: `share:${share}`, max: Number.MAX_SAFE_INTEGER, windowSeconds: WINDOW_SECONDS };
+  return { limits: [networkLimit, totalLimit], delayedBy: totalLimit.key, undelayed: UNDELAYED_FAILURES, signal };
 }

@@ -29,17 +29,17 @@ export class ShareProofs {
     this.#tenantId = deps.tenantId;
   }
 
-  /** Returns a proof for a counted download: it admits the later ranges for 24 hours. */
-  ofDownload(share: Link, content: string): string {
+  /** Returns a proof of a counted download, which admits further ranges of it for 24 hours. */
+  proveDownload(share: Link, content: string): string {
     return this.#seal(share, content, true, SHARE_DOWNLOAD_SECONDS);
   }
 
   /** Returns a proof of the password alone, for a download that begins within a minute. */
-  ofPassword(share: Link, content: string): string {
+  provePassword(share: Link, content: string): string {
     return this.#seal(share, content, false, SHARE_PASS_SECONDS);
   }
 
-  /** Returns the first valid proof of a counted download, or else the first valid proof. `content` undefined: of any content. */
+  /** Returns the first valid proof of a counted download, or else the first valid proof. Undefined `content` matches any. */
   find(
     share: Link,
     content: string | undefined,
@@ -79,20 +79,20 @@ export const passwordGeneration = ({ passwordHash }: Link): string =>
     .digest('base64url')
     .slice(0, 22);
 
-/** A cookie of a share link: limited to an address below that of the link, and hidden from scripts. */
+/** A cookie of a share link. Its path is limited to the link, and scripts cannot read it. */
 export class ShareCookie {
   readonly #ownName: string;
   readonly #basePath: string;
   readonly #isSecure: boolean;
 
-  /** `secure`: the tenant's address is https. */
+  /** `secure`: the tenant is served over https. */
   constructor(options: { name: 'carrel_download' | 'carrel_share'; basePath: string; secure: boolean }) {
     this.#ownName = options.name;
     this.#basePath = options.basePath;
     this.#isSecure = options.secure;
   }
 
-  /** Returns the value of a `Set-Cookie` header. `path`: below that of all links. */
+  /** Returns the value of a `Set-Cookie` header. `path` is relative to the path of all links. */
   set(path: string, proof: string): string {
     const secure = this.#isSecure ? '; Secure' : '';
     return (

@@ -10,18 +10,18 @@ import { passwordGeneration, type ShareCookie } from './share-proof.ts';
 /** `until` in milliseconds since the epoch; `password` identifies the password (passwordGeneration). */
 const SealedSession = z.object({ id: z.string(), password: z.string(), until: z.int() });
 
-/** Somebody who uses the link of a folder, and has shown that they know its password. */
+/** Somebody who uses the link of a folder and has proved that they know its password. */
 export interface ShareSession {
   /** A uuid. */
   readonly id: string;
 }
 
 /**
- * Sessions of people who use the link of a folder: they send its password once, and see what they uploaded themselves.
+ * Sessions of people who use the link of a folder. In a session they send the password once, and see what they uploaded.
  *
  * Invariants:
  * - A session applies to one link and one password: a new password ends it.
- * - It is sealed under the tenant's data key, so nobody can forge one, and nothing of it is stored.
+ * - It is sealed under the tenant's data key, so that nobody can forge one. The server stores no session.
  */
 export class ShareSessions {
   readonly #sealer: Sealer;
@@ -38,7 +38,7 @@ export class ShareSessions {
     this.#tenantId = deps.tenantId;
   }
 
-  /** The session that the request names, in its header or its cookie. */
+  /** Returns the session in the header or the cookie of the request. */
   find(share: OpenFolderShare, { headers }: RequestInfo): ShareSession | undefined {
     const texts = [headers['x-share-session'], this.#cookie.read(headers['cookie'])];
     for (const text of texts) {
@@ -52,7 +52,7 @@ export class ShareSessions {
     return { id: this.#random.uuid() };
   }
 
-  /** The headers that give the client the session, for 24 hours from now. */
+  /** Returns the reply headers that give the client the session, for 24 hours from now. */
   headersOf(share: OpenFolderShare, token: string, { id }: ShareSession): ReplyHeaders {
     const until = this.#clock.now().getTime() + SHARE_SESSION_SECONDS * 1000;
     const session: z.output<typeof SealedSession> = { id, password: passwordGeneration(share), until };

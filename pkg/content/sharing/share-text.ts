@@ -31,7 +31,7 @@ const de: typeof en = {
     downloads === 1 ? 'Er kann noch einmal verwendet werden.' : `Er kann noch ${downloads} Mal verwendet werden.`,
 };
 
-/** What the page of a share link says. */
+/** Texts of the page of a share link. */
 export const SHARE_TEXT: Readonly<Record<PageLanguage, typeof en>> = { en, de };
 
 const UNITS = { en: ['bytes', 'KB', 'MB', 'GB', 'TB'], de: ['Byte', 'KB', 'MB', 'GB', 'TB'] } as const;
@@ -39,7 +39,7 @@ const ONE_BYTE = { en: '1 byte', de: '1 Byte' } as const;
 /** British English writes the day before the month, as German does. */
 const LOCALES = { en: 'en-GB', de: 'de-DE' } as const;
 
-/** As people read it, by thousands: `1 byte`, `12 KB`, `3.4 MB`. */
+/** Formats a size for people, in powers of 1000: `1 byte`, `12 KB`, `3.4 MB`. */
 export function sizeOf(bytes: number, language: PageLanguage): string {
   if (bytes === 1) return ONE_BYTE[language];
   const power = bytes < 1000 ? 0 : Math.min(UNITS.en.length - 1, Math.floor(Math.log10(bytes) / 3));
@@ -53,6 +53,6 @@ export function sizeOf(bytes: number, language: PageLanguage): string {
   return `${format.format(value)} ${UNITS[language][power]}`;
 }
 
-/** Date and time, without the zone: it is UTC. */
+/** Formats a time in UTC, without the name of the zone. */
 export const whenOf = (time: string, language: PageLanguage): string =>
   new Intl.DateTimeFormat(LOCALES[language], { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(new Date(time));

@@ -10,8 +10,8 @@ const COUNT = `
   RETURNING s.id`;
 
 /**
- * Counts an upload by a link in the hour that began at `hour`. False: there were `most` already, or the link is gone. One
- * statement, which is a transaction of its own: of uploads that race no more are counted.
+ * Counts an upload by a link in the hour that began at `hour`. Returns false if `most` uploads were counted already, or if the
+ * link was deleted. One statement in a transaction of its own, so that racing uploads never count more.
  */
 export async function countUpload(sql: Executor, shareId: number, hour: Date, most: number): Promise<boolean> {
   const rows = await sql.prepared('content-share-count-upload', COUNT, [shareId, hour, most]);
@@ -19,7 +19,8 @@ export async function countUpload(sql: Executor, shareId: number, hour: Date, mo
 }
 
 /**
- * Whoever made a link that works, with their grants as they are now, for an upload that becomes a file of theirs. One statement.
+ * Returns the maker of a working link as an actor with their current grants, for uploads that become files of theirs. Runs one
+ * statement.
  */
 export async function makerOf(sql: Executor, { createdBy, makerUuid }: OpenFolderShare, now: Date): Promise<Actor> {
   const { entries } = await grantsOf(sql, createdBy, now);
@@ -36,7 +37,7 @@ export async function makerOf(sql: Executor, { createdBy, makerUuid }: OpenFolde
   };
 }
 
-/** What a sender is shown of an upload. */
+/** An upload as its sender sees it. */
 export interface SentRow {
   readonly name: string;
   readonly size: number;
@@ -49,7 +50,10 @@ const RECORD = `
   SELECT s.id, $2, $3, $4, $6 FROM shares s WHERE s.id = $1 FOR KEY SHARE
   RETURNING id`;
 
-/** Records an upload for its sender, and deletes what no session sees any more. False: the link is gone. One statement. */
+/**
+ * Records an upload for its sender, and deletes the records of sessions that have ended. Returns false if the link was deleted.
+ * Runs one statement.
+ */
 export async function recordUpload(
   tx: Tx,
   shareId: number,
@@ -64,6 +68,6 @@ const SENT = `
   SELECT name, size, created_at AS "createdAt" FROM share_uploads WHERE share_id = $1 AND session = $2
   ORDER BY id DESC LIMIT $3`;
 
-/** The newest uploads of a session, the newest first. One statement. */
+/** Returns the latest uploads of a session, newest first. Runs one statement. */
 export const sentIn = (sql: Executor, shareId: number, session: string, most: number): Promise<SentRow[]> =>
   sql.prepared<SentRow>('content-share-sent-in', SENT, [shareId, session, most]);

@@ -6,7 +6,7 @@ const FILE_BELOW = `
   FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry JOIN files f ON f.folder_id = b.id
   WHERE d.id = $1 AND f.uuid = $2 AND f.deleted_at IS NULL`;
 
-/** The content of a live file in a folder or below it. One statement. */
+/** Returns the content of a live file in or below a folder. Runs one statement. */
 export async function findFileBelow(sql: Executor, folderId: number, fileUuid: string): Promise<Content | null> {
   const [row] = await sql.prepared<Content>('content-shared-file', FILE_BELOW, [folderId, fileUuid]);
   return row ?? null;

@@ -6,7 +6,7 @@ import type { Shares } from './shares.service.ts';
 
 const ById = z.object({ id: Uuid });
 const SHARING = { tag: 'shares', caller: { permission: 'share:files' } } as const;
-/** Whoever may no longer share files still sees, switches off and deletes the links that they made. */
+/** People who may no longer share files can still see, switch off and delete the links that they made. */
 const OWN = { tag: 'shares', caller: 'user' } as const;
 const CHANGE = { ...OWN, params: ById, body: ShareChanges, replies: { 200: ShareView }, idempotent: true } as const;
 const CHANGE_ERRORS = ['not_found', 'forbidden', 'precondition_failed', 'share_policy'] as const;
@@ -17,7 +17,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     method: 'post',
     path: '/files/{id}/share',
     operationId: 'createShare',
-    summary: 'Create a share link: whoever has it may download the file',
+    summary: 'Create a share link; anybody who has it may download the file',
     params: ById,
     body: NewShare,
     replies: { 201: ShareView },
@@ -35,14 +35,14 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     query: ShareQuery,
     replies: { 200: SharePage },
     errors: ['not_found'],
-    handle: async ({ actor, params, query }) => reply(200, await shares.of(actor, { kind: 'file', uuid: params.id }, query)),
+    handle: async ({ actor, params, query }) => reply(200, await shares.listOf(actor, { kind: 'file', uuid: params.id }, query)),
   }),
   endpoint({
     ...SHARING,
     method: 'post',
     path: '/folders/{id}/share',
     operationId: 'createFolderShare',
-    summary: 'Create a share link for a folder: whoever has it may download what is in it, upload into it, or both',
+    summary: 'Create a share link for a folder; anybody who has it may download its content, upload into it, or both',
     params: ById,
     body: NewFolderShare,
     replies: { 201: ShareView },
@@ -60,14 +60,15 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     query: ShareQuery,
     replies: { 200: SharePage },
     errors: ['not_found'],
-    handle: async ({ actor, params, query }) => reply(200, await shares.of(actor, { kind: 'folder', uuid: params.id }, query)),
+    handle: async ({ actor, params, query }) =>
+      reply(200, await shares.listOf(actor, { kind: 'folder', uuid: params.id }, query)),
   }),
   endpoint({
     ...OWN,
     method: 'get',
     path: '/shares',
     operationId: 'listShares',
-    summary: "List one's own share links; for an administrator all, without the tokens of others",
+    summary: "List the caller's own share links; for an administrator all links, without the tokens of others",
     query: AllSharesQuery,
     replies: { 200: SharePage },
     handle: async ({ actor, query }) => reply(200, await shares.list(actor, query)),
@@ -88,7 +89,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     method: 'put',
     path: '/shares/{id}',
     operationId: 'putShare',
-    summary: 'Change some of a share link, as PATCH does',
+    summary: 'Change some fields of a share link, as PATCH does',
     errors: CHANGE_ERRORS,
     handle: async ({ actor, params, body, request }) => tagged(200, await shares.change(actor, params.id, body, request.ifMatch)),
   }),
@@ -97,7 +98,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     method: 'patch',
     path: '/shares/{id}',
     operationId: 'updateShare',
-    summary: 'Change password, end or limit of a share link, or switch it off and on',
+    summary: 'Change the password, end or limit of a share link, or switch it off or on',
     errors: CHANGE_ERRORS,
     handle: async ({ actor, params, body, request }) => tagged(200, await shares.change(actor, params.id, body, request.ifMatch)),
   }),

@@ -4,12 +4,12 @@ import { Bytes, changesOf, Etag, NamedTime, text, Timestamp, Uuid } from '../../
 import { LINK_RULES } from './link-rules.policy.ts';
 
 const DOWNLOADS_MAX = 2 ** 31 - 1;
-/** Characters. */
+/** In characters. */
 const [PASSWORD_MIN, PASSWORD_MAX] = [8, 256];
 /** The longest sealed proof of a download, in characters. */
 const PROOF_MAX = 1024;
 
-/** What a link of a folder lets its holders do; a link of a file is for downloads. */
+/** What holders of a folder's link may do. A link of a file allows downloads only. */
 export const SHARE_MODES = ['download', 'upload', 'both'] as const;
 export type ShareMode = (typeof SHARE_MODES)[number];
 
@@ -24,16 +24,16 @@ const Token = z.string().meta({
 export const ShareView = z
   .object({
     id: Uuid,
-    token: Token.nullable().describe('null: for an administrator who is not an admin of the file or folder'),
+    token: Token.nullable().describe('null if the caller is an administrator who is not an admin of the file or folder'),
     url: z.url().nullable().meta({
-      description: 'the page for people; null where the token is',
+      description: 'address of the page for people; null if the token is null',
       example: 'https://files.example.org/s/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     }),
-    file_id: Uuid.nullable().describe('null: the link is of a folder'),
+    file_id: Uuid.nullable().describe('null for the link of a folder'),
     file_name: z.string().nullable().meta({ example: 'thesis.pdf' }),
-    folder_id: Uuid.nullable().describe('null: the link is of a file'),
+    folder_id: Uuid.nullable().describe('null for the link of a file'),
     folder_name: z.string().nullable().meta({ example: 'History' }),
-    mode: z.enum(SHARE_MODES).describe('what holders of the link do: a link of a file is for downloads'),
+    mode: z.enum(SHARE_MODES).describe('what holders of the link may do; a link of a file allows downloads only'),
     created_by: z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
     has_password: z.boolean(),
     expires_at: Timestamp.nullable(),
@@ -41,7 +41,7 @@ export const ShareView = z
     download_count: z.int().min(0).meta({ example: 3 }),
     is_active: z.boolean(),
     blocked_by: z.array(z.enum(LINK_RULES)).meta({
-      description: 'rules of the policy of the tenant that the link breaks; while it breaks one it works for nobody',
+      description: "rules of the tenant's policy that the link breaks; a link that breaks any rule works for nobody",
       example: [],
     }),
     created_at: Timestamp,
@@ -53,7 +53,7 @@ export type ShareView = z.output<typeof ShareView>;
 export const SharePage = pageOf(ShareView).meta({ id: 'SharePage' });
 export const SHARE_SORT_FIELDS = ['created_at'] as const;
 export const ShareQuery = z.object(pageQueryOf(SHARE_SORT_FIELDS));
-/** Of the list of all links that the caller may know of. */
+/** Query of the list of all links that the caller may see. */
 export const AllSharesQuery = ShareQuery.extend({ owner: Uuid.optional().describe('links that this user made') });
 export type AllSharesQuery = z.output<typeof AllSharesQuery>;
 export type ShareQuery = z.output<typeof ShareQuery>;
@@ -61,18 +61,13 @@ export type ShareQuery = z.output<typeof ShareQuery>;
 const Password = text(PASSWORD_MIN, PASSWORD_MAX).meta({ example: 'correct horse battery' });
 const EndOfShare = NamedTime.meta({ example: '2099-01-31T12:00:00Z' })
   .nullable()
-  .describe('when it ends; null: never. A policy of the tenant may demand an end');
-const MaxDownloads = z
-  .int()
-  .min(1)
-  .max(DOWNLOADS_MAX)
-  .nullable()
-  .meta({ description: 'null: as many as anybody likes', example: 10 });
+  .describe("when the link ends; null: never. The tenant's policy may require an end");
+const MaxDownloads = z.int().min(1).max(DOWNLOADS_MAX).nullable().meta({ description: 'null: unlimited', example: 10 });
 
 export const NewShare = z
   .object({
     password: Password.optional(),
-    expires_at: EndOfShare.optional().describe('when it ends; null: never; left out: as late as the policy of the tenant allows'),
+    expires_at: EndOfShare.optional().describe("when it ends; null: never; left out: as late as the tenant's policy allows"),
     max_downloads: MaxDownloads.optional(),
   })
   .meta({ id: 'NewShare' });
@@ -82,11 +77,11 @@ export const NewFolderShare = NewShare.extend({
   mode: z
     .enum(SHARE_MODES)
     .default('download')
-    .describe('upload: holders send files into the folder and see none of its content (a file request)'),
+    .describe('upload: holders send files into the folder but see nothing in it (a file request)'),
 }).meta({ id: 'NewFolderShare' });
 export type NewFolderShare = z.output<typeof NewFolderShare>;
 
-/** For PATCH and PUT: given fields are changed, absent fields stay. */
+/** For PATCH and PUT: changes the fields that are present; the others stay. */
 export const ShareChanges = changesOf(
   z.object({
     password: Password.nullable().describe('null removes it'),
@@ -97,14 +92,14 @@ export const ShareChanges = changesOf(
 ).meta({ id: 'ShareChanges' });
 export type ShareChanges = z.output<typeof ShareChanges>;
 
-/** The token is checked by the service: a malformed one is a 404, like every link that does not work. */
+/** The service checks the token, so that a malformed one is a 404 like every other link that does not work. */
 export const ShareParams = z.object({ token: Token });
 
 /** The terms of a link as shown to anybody who has it. */
 export const LINK_TERMS = {
   has_password: z.boolean(),
   expires_at: Timestamp.nullable(),
-  downloads_left: z.int().min(1).nullable().meta({ description: 'null: as many as anybody likes', example: 7 }),
+  downloads_left: z.int().min(1).nullable().meta({ description: 'null: unlimited', example: 7 }),
 };
 
 /** The file as shown to anybody who has the link. */
@@ -122,12 +117,12 @@ export type SharedFileView = z.output<typeof SharedFileView>;
 
 export const ShareDownloadQuery = z.object({
   download: text(1, PROOF_MAX).optional().meta({
-    description: '`X-Share-Download` of the first answer: a range of that download does not count again',
+    description: '`X-Share-Download` from the first reply; with it, a range of that download does not count again',
     example: 'v1.p1.dGlja2V0',
   }),
 });
 
-/** A form or JSON. Longer than any password: what is too long is a wrong one. */
+/** A form or JSON. It accepts more characters than a password may have: one that is too long is simply wrong. */
 export const SharePassword = z
   .object({ password: text(0, 1000).optional().meta({ example: 'correct horse battery' }) })
   .meta({ id: 'SharePassword' });

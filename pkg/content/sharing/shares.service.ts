@@ -38,6 +38,7 @@ import type {
 } from './shares.schema.ts';
 
 const TOKEN_BYTES = 32;
+const NO_DOWNLOADS = 'must not be set: this link is for uploads only';
 
 export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: string | null; readonly mode?: ShareMode };
 
@@ -45,11 +46,11 @@ export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: 
  * Share links: a token of 64 characters opens one file or folder to anybody who has it.
  *
  * Invariants:
- * - Making, seeing and changing the links of a file or folder requires the level admin on it and the permission to share files.
- *   To others a link does not exist (404), but for administrators, who see every link without its token and may delete it, and
- *   for whoever made it: without that permission they see it, switch it off and delete it.
- * - No link is made or changed against the tenant's policy; one that breaks it since shows so, and works for nobody.
- * - Passwords are stored as argon2id hashes, and hashed outside of transactions.
+ * - Creating, seeing and changing the links of a file or folder requires the level admin on it and the permission to share files.
+ *   For everybody else a link does not exist (404), with two exceptions. Administrators see every link without its token, and may
+ *   delete it. The maker of a link who has lost the permission may still see it, switch it off and delete it.
+ * - No link is created or changed against the tenant's policy. A link that breaks a later policy says so, and works for nobody.
+ * - Passwords are stored as argon2id hashes, and hashed outside transactions.
  */
 export class Shares {
   readonly #db: Database;
@@ -75,7 +76,7 @@ export class Shares {
     this.#appUrl = deps.appUrl;
   }
 
-  /** Two statements. Throws `not_found`, `forbidden`, `share_policy`, and `validation_failed` for terms that cannot be. */
+  /** Runs two statements. Throws `not_found`, `forbidden`, `share_policy`, and `validation_failed` for impossible terms. */
   async create(actor: Actor, resource: Resource, { password, ...input }: NewShare | NewFolderShare): Promise<ShareView> {
     return this.createHashed(actor, resource, { ...input, passwordHash: (await this.#hash(password)) ?? null });
   }
@@ -84,7 +85,7 @@ export class Shares {
   async createHashed(actor: Actor, resource: Resource, input: HashedShare): Promise<ShareView> {
     const { mode = 'download', passwordHash, max_downloads: maxDownloads = null } = input;
     const expiresAt = this.#end(input.expires_at);
-    if (mode === 'upload' && maxDownloads !== null) throw invalid('max_downloads', 'is not for a link of uploads alone');
+    if (mode === 'upload' && maxDownloads !== null) throw invalid('max_downloads', NO_DOWNLOADS);
     return this.#transactions.run(actor, async (tx, caller) => {
       const { id: resourceId } = await requireShared(tx, caller, resource, true);
       const row = await insertShare(tx, {
@@ -104,16 +105,16 @@ export class Shares {
     });
   }
 
-  /** All links of a file or folder, not of what is in it. Two statements. Throws `not_found`, `forbidden`. */
-  async of(actor: Actor, resource: Resource, query: ShareQuery): Promise<Page<ShareView>> {
+  /** Lists the links of a file or folder, but not those of its content. Runs two statements. Throws `not_found`, `forbidden`. */
+  async listOf(actor: Actor, resource: Resource, query: ShareQuery): Promise<Page<ShareView>> {
     const caller = { actor, granted: await actor.permissionSet() };
     const { id } = await requireShared(this.#db.tables, caller, resource);
     return this.#page(query, caller, (params) => [`s.${resource.kind}_id = ${params.add(id)}`]);
   }
 
   /**
-   * The actor's own, of what they may still share; all of them for an administrator. `owner`: of these those that this user made.
-   * One statement.
+   * Lists the links that the actor made, if they are still admin of the file or folder; for an administrator, all links. `owner`
+   * selects the links that this user made. Runs one statement.
    */
   async list(actor: Actor, { owner, ...query }: AllSharesQuery): Promise<Page<ShareView>> {
     const caller = { actor, granted: await actor.permissionSet() };
@@ -125,7 +126,7 @@ export class Shares {
     ]);
   }
 
-  /** One statement. Throws `not_found`. */
+  /** Runs one statement. Throws `not_found`. */
   async get(actor: Actor, id: Uuid): Promise<ShareView> {
     const caller = { actor, granted: await actor.permissionSet() };
     const row = await findShare(this.#db.tables, id);
@@ -133,8 +134,8 @@ export class Shares {
   }
 
   /**
-   * PUT and PATCH. Three statements. Throws `not_found`, `forbidden`, `precondition_failed`, `share_policy`, and
-   * `validation_failed` for an end that is past.
+   * Serves PUT and PATCH. Runs three statements. Throws `not_found`, `forbidden`, `precondition_failed`, `share_policy`, and
+   * `validation_failed` for an end in the past.
    */
   async change(actor: Actor, id: Uuid, changes: ShareChanges, ifMatch: RequestInfo['ifMatch']): Promise<ShareView> {
     const expiresAt = this.#end(changes.expires_at);
@@ -142,13 +143,12 @@ export class Shares {
     return this.#transactions.run(actor, async (tx, caller) => {
       const row = required(caller, await findShare(tx, id, true));
       if (!isOpenTo(caller, row))
-        throw new Problem('forbidden', `Only an admin of the ${row.kind} changes its links; you may delete this one.`);
+        throw new Problem('forbidden', `Only an admin of the ${row.kind} can change its links; you can delete this one.`);
       if (!mayShare(actor) && !isSwitchingOff(changes))
-        throw new Problem('forbidden', 'You may no longer share files; switch this link off or delete it.');
+        throw new Problem('forbidden', 'You may no longer share files; you can only switch this link off or delete it.');
       requireMatch(ifMatch, shareEtag(row, true));
       const { max_downloads: maxDownloads, is_active: isActive } = changes;
-      if (row.mode === 'upload' && typeof maxDownloads === 'number')
-        throw invalid('max_downloads', 'is not for a link of uploads alone');
+      if (row.mode === 'upload' && typeof maxDownloads === 'number') throw invalid('max_downloads', NO_DOWNLOADS);
       await tx.shares.update({ id: row.id }, { passwordHash, expiresAt, maxDownloads, isActive });
       const changed = required(caller, await findShare(tx, id));
       requireLawfulChange(changed.policy, row, changed, changes);
@@ -156,7 +156,7 @@ export class Shares {
     });
   }
 
-  /** Two statements. Throws `not_found`, `precondition_failed`. */
+  /** Runs two statements. Throws `not_found`, `precondition_failed`. */
   async remove(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#transactions.run(actor, async (tx, caller) => {
       const row = required(caller, await findShare(tx, id, true));
@@ -201,7 +201,7 @@ const isSwitchingOff = ({ is_active, ...others }: ShareChanges): boolean =>
 /** Administrators are those who manage users. */
 const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');
 
-/** Throws `not_found` where the actor may not know of the link. */
+/** Throws `not_found` if the actor may not see the link. */
 function required(caller: Caller, row: ShareRow | null): ShareRow {
   if (!row || !(isAdministrator(caller.actor) || isOpenTo(caller, row))) throw new Problem('not_found');
   return row;

@@ -7,7 +7,7 @@ import { ancestorsOf } from '../model/files/files.sql.ts';
 import { requireLawful } from './link-rules.policy.ts';
 import { SHARE_SORT_FIELDS, type ShareMode } from './shares.schema.ts';
 
-/** A share link of a live file or folder, with what decides who is admin of that. */
+/** A share link of a live file or folder, with the facts that decide who is admin of it. */
 export interface ShareRow {
   readonly id: number;
   readonly uuid: string;
@@ -26,11 +26,11 @@ export interface ShareRow {
   readonly downloadCount: number;
   readonly isActive: boolean;
   readonly createdAt: Date;
-  /** What the tenant demands of links now. */
+  /** The tenant's current policy for links. */
   readonly policy: LinkPolicy;
 }
 
-/** The columns of a ShareRow; wants `s SHARE_JOINS`, `s` being of shares. */
+/** The columns of a ShareRow. The statement needs `s SHARE_JOINS`, where `s` is a row of shares. */
 export const SHARE_COLUMNS = `
   s.id, s.uuid, s.token, s.mode, CASE WHEN s.file_id IS NULL THEN 'folder' ELSE 'file' END AS kind,
   coalesce(f.uuid, d.uuid) AS "resourceUuid", coalesce(f.name, d.name) AS "resourceName",
@@ -39,11 +39,11 @@ export const SHARE_COLUMNS = `
   s.password_hash AS "passwordHash", s.expires_at AS "expiresAt",
   s.max_downloads AS "maxDownloads", s.download_count AS "downloadCount", s.is_active AS "isActive", s.created_at AS "createdAt",
   ${LINK_POLICY} AS policy`;
-/** `f`: the file of a link; `d`: its folder, or the folder of the link. */
+/** `f`: the file of a link. `d`: the folder of that file, or the folder of the link. */
 export const SHARE_JOINS = `s LEFT JOIN files f ON f.id = s.file_id
   LEFT JOIN folders d ON d.id = CASE WHEN s.file_id IS NULL THEN s.folder_id ELSE f.folder_id END
   JOIN users c ON c.id = s.created_by`;
-/** The condition that what link `s` is of is not in the trash. */
+/** The condition that the file or folder of link `s` is not in the trash. */
 export const IS_LIVE = 'CASE WHEN s.file_id IS NULL THEN d.deleted_at ELSE f.deleted_at END IS NULL';
 
 type ShareSort = (typeof SHARE_SORT_FIELDS)[number] | 'id';
@@ -56,8 +56,9 @@ export const SHARES = keyset<ShareRow, ShareSort>({
 });
 
 /**
- * The condition that whoever made link `s` is admin of its file `f` in folder `d`, or of its folder `d`, as `levelOn` decides it,
- * at the time of the parameter `now`: the owner of that or of a folder above, or by a live grant on one of them.
+ * The condition that the maker of link `s` is admin of its file `f` in folder `d`, or of its folder `d`, at the time of the
+ * parameter `now`. Like `levelOn`, it holds for the owner of these or of a folder above, and for holders of an unexpired grant on
+ * one of them.
  */
 export const makerIsAdmin = (now: string): string => `(f.owner_id = s.created_by
   OR EXISTS (SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[])
@@ -69,14 +70,14 @@ export const makerIsAdmin = (now: string): string => `(f.owner_id = s.created_by
     WHERE p.permission_level = 'admin' AND (p.expires_at IS NULL OR p.expires_at > ${now})
       AND (p.user_id = s.created_by OR p.group_id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = s.created_by))))`;
 
-/** The condition that the roles of whoever made link `s`, user `c`, let them share files. */
+/** The condition that the roles of user `c`, the maker of link `s`, let them share files. */
 export const MAKER_MAY_SHARE = `c.roles && ARRAY[${rolesWith('share:files')
   .map((role) => `'${role}'`)
   .join(', ')}]`;
 
 const FIND = `SELECT ${SHARE_COLUMNS} FROM shares ${SHARE_JOINS} WHERE s.uuid = $1 AND ${IS_LIVE}`;
 
-/** One statement. `lock`: the link stays as it is until the end of the transaction. */
+/** Runs one statement. `lock`: locks the link until the end of the transaction. */
 export async function findShare(sql: Executor, uuid: string, lock = false): Promise<ShareRow | null> {
   const [row] = lock
     ? await sql.prepared<ShareRow>('content-share-locked', `${FIND} FOR UPDATE OF s`, [uuid])
@@ -84,7 +85,10 @@ export async function findShare(sql: Executor, uuid: string, lock = false): Prom
   return row ?? null;
 }
 
-/** `$10`: no end was named, so the link ends as late as the policy allows. Intervals of hours are the same in every time zone. */
+/**
+ * `$10`: the request names no end, so the link ends as late as the policy allows. The interval is in hours, because the length
+ * of a day depends on the time zone.
+ */
 const INSERT = `
   WITH s AS (
     INSERT INTO shares (uuid, token, file_id, folder_id, mode, created_by, password_hash, expires_at, max_downloads, created_at)
@@ -96,7 +100,7 @@ const INSERT = `
   )
   SELECT ${SHARE_COLUMNS} FROM ${SHARE_JOINS}`;
 
-/** One statement, in a transaction that its failure ends. Throws `share_policy`. */
+/** Runs one statement, in a transaction that must be rolled back if this throws. Throws `share_policy`. */
 export async function insertShare(
   tx: Tx,
   share: {

@@ -5,7 +5,7 @@ import { isUsedUp, type OpenShare } from './open-shares.sql.ts';
 import type { SharedFileView, ShareView } from './shares.schema.ts';
 import type { ShareRow } from './shares.sql.ts';
 
-/** The tag of all that may change; a password's hash is salted, so it tells nothing of the password. */
+/** Returns a tag over everything that may change. The password's hash is salted, so that the tag discloses nothing about it. */
 export const shareEtag = (row: ShareRow, isOpen: boolean): string =>
   etagOf(
     'share',
@@ -23,7 +23,7 @@ export const shareEtag = (row: ShareRow, isOpen: boolean): string =>
     ]),
   );
 
-/** `isOpen`: the viewer is admin of the file or folder and may see its token. `appUrl`: without a slash at the end. */
+/** `isOpen`: the caller is admin of the file or folder and may see the token. `appUrl` has no slash at the end. */
 export const presentShare = (row: ShareRow, isOpen: boolean, appUrl: string): ShareView => ({
   id: row.uuid,
   token: isOpen ? row.token : null,
@@ -44,7 +44,7 @@ export const presentShare = (row: ShareRow, isOpen: boolean, appUrl: string): Sh
   etag: shareEtag(row, isOpen),
 });
 
-/** What holders of a link are shown of its terms. Throws `not_found` where it is used up. */
+/** Returns the terms of a link as its holders see them. Throws `not_found` if it is used up. */
 export function termsOf(share: OpenShare): Pick<SharedFileView, 'has_password' | 'expires_at' | 'downloads_left'> {
   if (isUsedUp(share)) throw new Problem('not_found');
   const { passwordHash, expiresAt, maxDownloads, downloadCount } = share;

@@ -87,7 +87,7 @@ export const tagEndpoints = (tags: Tags): Endpoint[] => [
     query: TagQuery,
     replies: { 200: TagPage },
     errors: ['not_found'],
-    handle: async ({ actor, params, query }) => reply(200, await tags.ofFile(actor, params.id, query)),
+    handle: async ({ actor, params, query }) => reply(200, await tags.listOfFile(actor, params.id, query)),
   }),
   endpoint({
     ...OF_FILE,

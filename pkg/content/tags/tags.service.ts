@@ -42,7 +42,7 @@ export class Tags {
   }
 
   /** Lists the actor's tags on a file. Takes one statement, and one more where the file is not cached. Throws `not_found`. */
-  async ofFile(actor: Actor, fileId: Uuid, query: TagQuery): Promise<Page<TagView>> {
+  async listOfFile(actor: Actor, fileId: Uuid, query: TagQuery): Promise<Page<TagView>> {
     const { id } = await this.#files.read(actor, fileId);
     return this.#page(actor, query, id);
   }

@@ -132,8 +132,8 @@ const PURGE_FOLDERS = `
   DELETE FROM folders d USING folder b WHERE d.id = b.id`;
 
 /**
- * Deletes for ever the next files that went to the trash by themselves and are past their time; gives whether there may be more.
- * One statement: nobody adds a version to a file in the trash.
+ * Permanently deletes the next files that went to the trash by themselves and are past their time. Returns whether there may be
+ * more. One statement suffices, because nobody adds a version to a file in the trash.
  */
 export async function purgeTrashedFiles(sql: Pick<Sql, 'query'>, now: Date): Promise<boolean> {
   const [purged] = await sql.query<{ files: number }>(PURGE_TRASHED_FILES, [now, now.toISOString()]);

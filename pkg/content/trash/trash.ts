@@ -39,8 +39,8 @@ export const trashEndpoints = (deps: { db: Database; tasks: TaskRequests; clock:
 ];
 
 /**
- * Requests a job that  deletes for ever what the actor owns and has deleted by now; one that has not ended does this too. Five
- * statements. Throws `conflict` where the actor has too many jobs.
+ * Requests a job that permanently deletes everything that the actor owns and has deleted by now, or extends such a job that has
+ * not ended. Five statements. Throws `conflict` if the actor has too many jobs.
  */
 async function emptyTrash(
   { db, tasks, clock }: { db: Database; tasks: TaskRequests; clock: Clock },

@@ -28,11 +28,11 @@ export type Fault =
 
 export interface Finding {
   readonly fault: Fault;
-  /** Whether the check corrected the fault, which it does only if that loses nothing. */
+  /** True if the check corrected the fault. It does so only if nothing is lost. */
   readonly isRepaired: boolean;
 }
 
-/** Returns a sentence for people. It names no file by its name: a log is read by others than its tenant. */
+/** Returns a sentence for people. It contains no names of files, because people outside the tenant read the log. */
 export function describeFault(fault: Fault): string {
   switch (fault.kind) {
     case 'missing_object':

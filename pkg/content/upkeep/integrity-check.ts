@@ -28,25 +28,25 @@ export interface Checked {
 }
 
 export interface CheckOptions {
-  /** Whether to repair what leaves no choice: delete objects that belong to nobody, and count usage again. */
+  /** True to repair faults that have only one possible repair: delete objects without a row, and recount usage. */
   readonly repair: boolean;
   /** Versions whose bytes are read and hashed, of at most `maxBytes` each. */
   readonly sample: { readonly versions: number | 'all'; readonly maxBytes: number };
 }
 
 /**
- * Compares a tenant's rows with its objects, and gives what is wrong as it is found.
+ * Compares a tenant's rows with its objects, and yields each fault as it is found.
  *
  * Invariants:
  * - Rows and objects are read in the order of their keys, page by page: memory does not grow with the tenant.
- * - A suspicion is looked at once more before it is a fault, since the tenant goes on meanwhile: an object comes before its row
- *   and goes after it, so an object that is not there while its row still is has been lost.
- * - An object of nobody counts only when no upload can be about to name it, and it is deleted only where the storage location is
+ * - A suspected fault is checked again before it is reported, since the tenant keeps working meanwhile. An object is written
+ *   before its row and deleted after it, so an object that is missing while its row exists has been lost.
+ * - An object without a row counts only if no upload can be about to name it. It is deleted only if the storage location is
  *   marked as the tenant's.
- * - Of a content that is read and right, the CRC-32 is written down where it was not known, if the check may repair.
- * - Nothing else is deleted. A version without its object stays, so that the object can be put back. What Carrel did not write is
- *   a fault in a bucket of the platform's, where only the tenant's own key can have put it; a bucket that a tenant named may hold
- *   something else.
+ * - If the check may repair and the content that it reads is intact, a missing CRC-32 is recorded.
+ * - Nothing else is deleted. A version without its object stays, so that the object can be put back. An object that Carrel did
+ *   not write is a fault in a bucket of the platform, where only the tenant's own key can have put it. In a bucket that a tenant
+ *   named, it is none.
  */
 export async function* checkIntegrity(checked: Checked, { repair, sample }: CheckOptions): AsyncGenerator<Finding> {
   yield* checkObjects(checked, repair);

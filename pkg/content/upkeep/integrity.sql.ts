@@ -70,7 +70,7 @@ export interface CountedUsage {
   /** bytes */
   readonly counted: number;
   readonly found: number;
-  /** Whether the count of files, folders and what belongs to them is right. */
+  /** True if the count of entries (files, folders, versions, links, tags) is right. */
   readonly areEntriesRight: boolean;
 }
 
@@ -87,9 +87,9 @@ export const usageAfter = (sql: Sql, id: number, most: number): Promise<CountedU
   sql.query<CountedUsage>(`${USAGE} WHERE u.id > $1 ORDER BY u.id LIMIT $2`, [id, most]);
 
 /**
- * Counts a user's bytes and entries again. The row is locked first: whoever adds or removes a row that counts changes that row in
- * the same transaction, so the statement after the lock sees all that was counted. Limits refuse nothing: what is counted is
- * there.
+ * Recounts a user's bytes and entries. The user's row is locked first. Every transaction that adds or removes a counted row also
+ * changes the user's row, so that the statement after the lock sees everything that was counted. Limits do not apply, because the
+ * counted rows exist already.
  */
 export async function recount(tx: Sql, id: number): Promise<void> {
   await tx.query(`SELECT set_config('carrel.recounting', 'on', true) FROM users WHERE id = $1 FOR NO KEY UPDATE`, [id]);

@@ -14,8 +14,8 @@ export interface Maintenance<Arguments> extends TaskSteps<Arguments> {
 }
 
 /**
- * Returns the processor of a task without items that a schedule requests: `run` gives the result, and may be run again from the
- * beginning after a crash. Whoever it acts as must be an administrator still, else it fails with `forbidden`.
+ * Returns the processor of a task without items that a schedule requests. `run` returns the result, and may be run again from the
+ * beginning after a crash. Fails with `forbidden` if the person it acts for is no longer an administrator.
  */
 export const maintenanceProcessor = <Arguments extends z.ZodType>({
   kind,

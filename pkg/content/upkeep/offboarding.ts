@@ -25,7 +25,7 @@ import { requestPurge } from '../blobs/objects.jobs.ts';
  *   Folders are deleted, but a folder with others' content passes to the system user, together with its ancestors that are the
  *   user's.
  * - Share links that the user made pass on with the user's files, and are deleted otherwise.
- * - Grants that the user gave by virtue of a grant end with it. What the user created or granted elsewhere by right of ownership
+ * - Grants that the user gave through a grant end with it. Everything that the user created or granted elsewhere as an owner
  *   names the system user afterwards.
  */
 export class UserContent {

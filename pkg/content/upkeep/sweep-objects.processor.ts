@@ -53,8 +53,8 @@ export const sweepObjects = processor({
 });
 
 /**
- * The same of all days whose uploads are over, for a schedule. Fails with `conflict` where the location is not marked: nobody but
- * the platform's operators can change that.
+ * Does the same for all days whose uploads have ended, for a schedule. Fails with `conflict` if the location is not marked, which
+ * only the operators of the platform can change.
  */
 export const sweepAllObjects = maintenanceProcessor({
   kind: SWEEP_ALL_OBJECTS,

@@ -7,7 +7,7 @@ import { describeFault } from './faults.ts';
 import { checkBytes } from './integrity-check.ts';
 import { versionsAfter } from './integrity.sql.ts';
 
-/** Read before the run notes how far it is, and lets others go first where its turn is over. */
+/** The run reads this many versions before it records its progress, and gives way to others if its turn is over. */
 const VERSIONS_AT_ONCE = 100;
 /** Faults of one run that are logged; the counts include all. */
 const LOGGED_MAX = 20;
@@ -16,8 +16,8 @@ const LOGGED_MAX = 20;
 const Cursor = z.object({ after: z.string(), versions: z.int(), faults: z.int() });
 
 /**
- * Reads the bytes of all versions and compares their checksums. A run that was interrupted goes on behind the last hundred that
- * it had read. What is wrong stands in the log, and is not changed.
+ * Reads the bytes of all versions and compares their checksums. An interrupted run continues after the last hundred that it had
+ * read. Faults are logged and not changed.
  */
 export const verifyChecksums = maintenanceProcessor({
   kind: VERIFY_CHECKSUMS,

@@ -9,25 +9,25 @@ import { UPLOAD_FIELDS, type UploadFields, uploadFields } from './uploads.schema
 
 type Fields = ReadonlyMap<string, string>;
 
-/** Who sends an upload, and by what right: somebody who is signed in, or who has the link of a folder. */
+/** The sender of an upload with their rights: somebody who is signed in, or who has the link of a folder. */
 export interface Uploader {
-  /** Who will own the file, with the rights by which it is made. */
+  /** The future owner of the file, with the rights that allow it. */
   readonly actor: Actor;
-  /** To whom the transfer counts. */
+  /** The party that the transfer counts against. */
   readonly counted: Counted;
-  /** With whom the upload shares the server's buffers. */
+  /** Uploads with the same value share one part of the server's buffers. */
   readonly sender: string;
   /** Names of the text fields that belong to the file. */
   readonly fields: readonly string[];
   /** Undefined: the actor sends it. */
   readonly link?: UploadLink;
-  /** Where the file goes. Throws `validation_failed` naming the fields that are wrong. */
+  /** Returns the destination of the file. Throws `validation_failed` with the wrong fields. */
   placementOf(fields: Fields): UploadFields;
-  /** Throws `validation_failed` where a field is wrong or missing. */
+  /** Throws `validation_failed` if a field is wrong or missing. */
   requireFields(fields: Fields): void;
-  /** Who will own the file, with rights read again once the bytes are here. Throws where it may not be made any more. */
+  /** Returns the future owner, with rights read again after the bytes have arrived. Throws if the file is no longer allowed. */
   reauthenticate(): Promise<Actor>;
-  /** Makes the file, in the transaction of its caller. */
+  /** Creates the file, in the transaction of its caller. */
   write(
     tx: Tx,
     writer: FileWriter,

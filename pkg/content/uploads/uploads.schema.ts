@@ -11,7 +11,7 @@ import { MIB } from '../../runtime/bytes.ts';
 
 /** docs/design/records.md, File. */
 const MIME_TYPE_MAX_CHARACTERS = 100;
-/** By default, a file is bounded by its owner's quota and by the size of a multipart upload to S3 (10,000 parts of 8 MiB). */
+/** The default limit of a file is the largest multipart upload to S3 (10,000 parts of 8 MiB); the owner's quota applies too. */
 export const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * MIB;
 
 const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });

@@ -7,8 +7,8 @@ import type { RemainingQuota } from '../blobs/blobs.ts';
 import type { NewContent } from '../model/files/file-writer.sql.ts';
 
 /**
- * What a request looks up before the bytes flow: how many bytes the owner of the content may still store, and the named folder,
- * if it is live.
+ * The facts that a request looks up before the bytes flow: how many bytes the owner of the content may still store, and the named
+ * folder, if it is live.
  */
 export interface UploadTarget extends RemainingQuota {
   readonly ownerName: string;

@@ -11,7 +11,7 @@ export interface VersionLimits {
 
 const FILES_PER_BATCH = 100;
 
-/** $1 versions to keep, $2 the time before which they were replaced. The current one has no successor, and is the first. */
+/** $1 versions to keep, $2 versions replaced before this time expire. The current version comes first and has no successor. */
 const EXPIRED = `
   SELECT v.* FROM (
     SELECT v.id, v.size, v.blob_name, v.version_number, row_number() OVER newest AS place,
@@ -54,7 +54,7 @@ const DELETE = `
   ${purgeRows('SELECT blob_name FROM unnamed')}`;
 
 /**
- * Deletes versions of locked files, frees the quota of their owners, and requests that objects which no version has are deleted.
+ * Deletes versions of locked files, frees the quota of their owners, and requests the deletion of objects without a version.
  * One statement.
  */
 export const deleteExpiredVersions = (

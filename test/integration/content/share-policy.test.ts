@@ -73,7 +73,9 @@ describe('a new link', () => {
       [422, 'share_policy'],
       [422, 'share_policy'],
     ]);
-    expect(refused[0]?.body.message).toMatch(/^max_days: this share link must end by \d{4}-.*Z; send such an `expires_at`/);
+    expect(refused[0]?.body.message).toMatch(
+      /^max_days: this share link must end by \d{4}-.*Z; set `expires_at` to that time or earlier/,
+    );
   });
 
   test('is refused altogether where links are switched off', async () => {

@@ -3,9 +3,9 @@ import type { Tx } from '../../../store/postgres/database.ts';
 import type { Resource, Right } from './inherited-access.policy.ts';
 
 /*
- * A grant that a grantee gives rests on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it.
- * Triggers keep the rows so. Here: which grant one gives through, whose caches a change of it concerns, and what
- * a move would give.
+ * A grant that a grantee gives depends on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it.
+ * Triggers enforce this. This file finds the grant that a new grant depends on, the people whose caches a change affects, and the
+ * rights that a move would give.
  */
 
 /** A grant that makes its holder admin, and that the holder's own grants to others depend on. */
@@ -103,8 +103,8 @@ const OUT_OF_REACH = `
     OR s.resource_type = 'folder' AND s.resource_id NOT IN (SELECT a.id FROM folders a WHERE a.uuid = ANY ($2::uuid[])))`;
 
 /**
- * Ends grants on a file that was moved below `ancestors`, where they were given through a folder above its former place alone: by
- * a grant on that, or by owning it. Gives whom that concerns. One statement where there are none.
+ * Ends grants on a file that was moved below `ancestors`, if their givers had the right only through a folder that it left: by a
+ * grant on that folder, or by owning it. Returns the uuids of the grantees. One statement if there are none.
  */
 export async function endOutOfReach(
   tx: Tx,
@@ -128,8 +128,9 @@ const OUT_OF_REACH_BELOW = `
         WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = p.granted_by))`;
 
 /**
- * Does the same for a folder that was moved from below `before`, and for everything in it: ends what was given through the
- * folders that it has left. Call it after the move. No statement where it has left none, one where no grant rests on them.
+ * Does the same for a folder that was moved from below `before`, and for everything in it: ends the grants that were given
+ * through the folders that it has left. Call it after the move. No statement if it has left none, one if no grant depends on
+ * them.
  */
 export async function endOutOfReachBelow(
   tx: Tx,

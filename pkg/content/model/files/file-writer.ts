@@ -32,7 +32,7 @@ export interface WritableFile extends WritableContent {
   /** The field of the request that has the name, if that is not the file itself. */
   readonly nameField?: string;
   readonly target: { readonly ownerName: string };
-  /** The name that whoever sends it by a share link has typed. */
+  /** The name that a sender by a share link typed. */
   readonly uploadedBy?: string;
 }
 
@@ -44,7 +44,7 @@ export interface Placement {
 }
 
 /**
- * Makes stored content a file or a version, in the transaction of its caller.
+ * Turns stored content into a file or a version, in the transaction of its caller.
  *
  * Invariants:
  * - A file or version, its bytes in the quota, its event and the end of its cached copies are one transaction.

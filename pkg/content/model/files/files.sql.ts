@@ -32,7 +32,7 @@ const OWN = {
   updatedAt: time('f.updated_at', z.string()),
   deletedAt: time('f.deleted_at', z.string().nullable()),
   ownerId: field('f.owner_id', z.number()),
-  /** The name that whoever sent it by a share link typed; null: its owner uploaded it. */
+  /** The name that a sender by a share link typed; null: the owner uploaded the file. */
   uploadedBy: field('f.uploaded_by', z.string().nullable()),
 };
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 
 /**
- * The bytes of one request, in runs. They end where the request does, also where it breaks off or is stopped: what came before is
- * worth keeping. The request's own stream is never destroyed: the reply still has to go out on that connection.
+ * Reads the bytes of one request in runs. They end where the request ends, even if it breaks off or is stopped, because the bytes
+ * before that are worth keeping. The request's own stream is never destroyed, because the reply still needs the connection.
  */
 export class ChunkBody {
   readonly #source: Readable;
@@ -26,7 +26,7 @@ export class ChunkBody {
     if (signal.aborted || source.destroyed) this.#stop();
   }
 
-  /** Whether everything that the client sent has arrived. */
+  /** True if the request has ended normally: all of its bytes have arrived. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
