@@ -43,7 +43,7 @@ export function addJobCommands(program: Command, installation: FindInstallation)
       const { listJobs } = await import('../../pkg/admin/commands/jobs.ts');
       await listJobs({ tenant, state, json, installation: await installation() });
     });
-  const ofOne = (name: string, description: string, help: string): Command =>
+  const jobCommand = (name: string, description: string, help: string): Command =>
     jobs
       .command(name)
       .description(description)
@@ -51,11 +51,11 @@ export function addJobCommands(program: Command, installation: FindInstallation)
       .requiredOption('--tenant <slug>', 'the tenant that has the job')
       .option(...ONE_LINE)
       .addHelpText('after', help);
-  ofOne('show', 'print everything about a job as JSON', STATES_HELP).action(async (id: string, of: OfJob) => {
+  jobCommand('show', 'print everything about a job as JSON', STATES_HELP).action(async (id: string, of: OfJob) => {
     const { showJob } = await import('../../pkg/admin/commands/jobs.ts');
     await showJob(id, { ...of, installation: await installation() });
   });
-  ofOne('retry', 'make a job due at once, even a dead letter, as if it had never failed', RETRY_HELP).action(
+  jobCommand('retry', 'make a job due at once, even a dead letter, as if it had never failed', RETRY_HELP).action(
     async (id: string, of: OfJob) => {
       // Retrying an import reads its archive again, which needs services of the tenant's server.
       const { retryJob } = await import('../../pkg/admin/commands/job-changes.ts');
@@ -67,7 +67,7 @@ export function addJobCommands(program: Command, installation: FindInstallation)
       });
     },
   );
-  ofOne('cancel', 'cancel a job of a person, or delete a job of the worker that is not running', CANCEL_HELP).action(
+  jobCommand('cancel', 'cancel a job of a person, or delete a job of the worker that is not running', CANCEL_HELP).action(
     async (id: string, of: OfJob) => {
       const { cancelJob } = await import('../../pkg/admin/commands/job-changes.ts');
       await cancelJob(id, { ...of, installation: await installation() });

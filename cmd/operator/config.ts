@@ -170,7 +170,7 @@ export const operatorConfigSchema = z.object({
 
 export type OperatorConfig = z.output<typeof operatorConfigSchema>;
 
-/** Returns the access to the store's admin interface, or undefined if the platform makes no buckets. Throws ConfigError. */
+/** Returns the access to the store's admin interface; undefined if the platform does not create buckets. Throws ConfigError. */
 export function storageAdminOf(config: OperatorConfig): StorageAdminOptions | undefined {
   const {
     CARREL_S3_ADMIN_ENDPOINT: adminEndpoint,

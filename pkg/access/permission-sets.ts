@@ -61,11 +61,11 @@ export class PermissionSets {
     const cached = lookup.value === undefined ? undefined : this.#sets.of(actor.sessionId, lookup.value);
     if (cached && (cached.endsAt === null || cached.endsAt > now)) {
       if (!cached.isOfLaunch) return cached.set;
-      return permissionSet([...cached.set.entries, ...(await this.#ofLaunch(actor, now)).entries]);
+      return permissionSet([...cached.set.entries, ...(await this.#launchGrants(actor, now)).entries]);
     }
     const [{ entries: grants, endsAt }, given] = await Promise.all([
       this.#grants.grantsOf(actor.userId, now),
-      this.#ofLaunch(actor, now),
+      this.#launchGrants(actor, now),
     ]);
     const entries = [...actor.permissions, ...grants];
     const ttl =
@@ -77,7 +77,7 @@ export class PermissionSets {
     return permissionSet([...entries, ...given.entries]);
   }
 
-  async #ofLaunch({ launchId, userId }: Pick<Actor, 'launchId' | 'userId'>, now: Date): Promise<LaunchGrants> {
+  async #launchGrants({ launchId, userId }: Pick<Actor, 'launchId' | 'userId'>, now: Date): Promise<LaunchGrants> {
     const given = launchId === undefined ? undefined : await this.#grants.grantsOfLaunch?.(launchId, userId, now);
     return given ?? { entries: [], mayChange: false };
   }

@@ -31,8 +31,8 @@ export function runChild(
   signal.throwIfAborted();
   const seconds = Math.ceil(limits.ms / 1000);
   // The unit of -f is 512 bytes.
-  const ofFiles = limits.fileBytes === undefined ? '' : `; ulimit -f ${Math.ceil(limits.fileBytes / 512)}`;
-  const bounds = `ulimit -c 0; ulimit -t ${seconds}; ulimit -v ${Math.floor(limits.memoryBytes / 1024)}${ofFiles}`;
+  const fileLimit = limits.fileBytes === undefined ? '' : `; ulimit -f ${Math.ceil(limits.fileBytes / 512)}`;
+  const bounds = `ulimit -c 0; ulimit -t ${seconds}; ulimit -v ${Math.floor(limits.memoryBytes / 1024)}${fileLimit}`;
   const [name = ''] = command;
   // Node's pipe is a socket, which a script cannot open as /dev/stdin: `cat` turns it into a pipe.
   const child = spawn('/bin/sh', ['-c', `${bounds}; cat | "$0" "$@"`, ...command], {

@@ -122,21 +122,21 @@ export class RequestAdmission {
 
   #limitsOf({ address, network }: { readonly address: string; readonly network: string }, by: Requester): Limit[] {
     const { tenantPerMinute, userPerMinute, addressPerHour } = this.#limits;
-    const ofAddress = { key: `address:${address}`, max: addressPerHour, windowSeconds: 3600 };
+    const addressLimit = { key: `address:${address}`, max: addressPerHour, windowSeconds: 3600 };
     if (typeof by === 'string') {
       const { key, share } = ANONYMOUS_SHARES[by];
       const max = Math.ceil(tenantPerMinute * share);
       return [
         { key, max, windowSeconds: 60 },
         { key: `${key}:${network}`, max: Math.ceil(max * NETWORK_SHARE), windowSeconds: 60 },
-        ofAddress,
+        addressLimit,
       ];
     }
     const userUuid = 'linkOf' in by ? by.linkOf : by.userUuid;
     return [
       { key: `user:${userUuid}`, max: userPerMinute, windowSeconds: 60 },
       { key: 'tenant', max: tenantPerMinute, windowSeconds: 60 },
-      ofAddress,
+      addressLimit,
     ];
   }
 }

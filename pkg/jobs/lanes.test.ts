@@ -16,7 +16,7 @@ function lanes() {
     return row.receiver;
   };
   const all = new Lanes<Row>({ laneOf }, () => 2);
-  return { asked, all, tenant: all.ofTenant('t') };
+  return { asked, all, tenant: all.forTenant('t') };
 }
 
 const waiting = (receiver: string, id: number): Waiting<Row> => ({
@@ -68,7 +68,7 @@ test.each([
 
   expect(tenant.end(lane, outcome)).toBe(isStalled);
   // The tenant had nothing to do for a while.
-  const later = all.ofTenant('t');
+  const later = all.forTenant('t');
   range(3).forEach((id) => later.add(waiting('a', id)));
   expect(beginAll(later)).toHaveLength(isStalled ? 1 : 2);
 });
@@ -112,7 +112,7 @@ test('a row is asked for its lane once, however many rows wait', () => {
 });
 
 test('a queue without lanes has only the limit of its tenants', () => {
-  const tenant = new Lanes<Row>({}, () => 1).ofTenant('t');
+  const tenant = new Lanes<Row>({}, () => 1).forTenant('t');
   range(5).forEach((id) => tenant.add(waiting('a', id)));
 
   expect(beginAll(tenant)).toHaveLength(5);

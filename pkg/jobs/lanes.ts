@@ -43,7 +43,7 @@ export class Lanes<Row extends Leased> {
     this.#limit = this.#hasLanes ? limit : () => Infinity;
   }
 
-  ofTenant(tenant: string): TenantLanes<Row> {
+  forTenant(tenant: string): TenantLanes<Row> {
     const keyOf = (lane: string): string => `${tenant} ${lane}`;
     return new TenantLanes({
       hasLanes: this.#hasLanes,

@@ -41,13 +41,13 @@ export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStor
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers: [metrics],
   });
-  const ofTenant = new Counter({
+  const tenantResults = new Counter({
     name: 'carrel_work_tenant_results_total',
     help: 'Job attempts, by tenant and result',
     labelNames: ['tenant', 'result'],
     registers: [metrics],
   });
-  const secondsOfTenant = new Counter({
+  const tenantSeconds = new Counter({
     name: 'carrel_work_tenant_seconds_total',
     help: 'Total duration of job attempts, by tenant',
     labelNames: ['tenant'],
@@ -60,7 +60,7 @@ export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStor
     ['carrel_work_dead', 'Dead letters', ({ dead }) => dead],
   ];
   gaugesOf(metrics, stores, gauges, { label: 'kind', of: ({ kind }) => kind });
-  const gaugesOfTenants: [name: string, help: string, value: (row: TenantStatistics) => number][] = [
+  const tenantGauges: [name: string, help: string, value: (row: TenantStatistics) => number][] = [
     ['carrel_work_tenant_due', 'Due jobs of the tenants that have the most', ({ due }) => due],
     [
       'carrel_work_tenant_oldest_seconds',
@@ -69,15 +69,15 @@ export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStor
     ],
   ];
   const tenants = new Map([...stores].map(([shard, store]) => [shard, { statistics: () => store.tenantStatistics() }]));
-  gaugesOf(metrics, tenants, gaugesOfTenants, { label: 'tenant', of: ({ tenant }) => slugOf(tenant) });
+  gaugesOf(metrics, tenants, tenantGauges, { label: 'tenant', of: ({ tenant }) => slugOf(tenant) });
   const labelOf = tenantLabels();
   return {
     result: ({ kind, tenant }, result, seconds) => {
       results.inc({ kind, result });
       duration.observe({ kind }, seconds);
-      const ofSlug = { tenant: labelOf(slugOf(tenant)) };
-      ofTenant.inc({ ...ofSlug, result });
-      secondsOfTenant.inc(ofSlug, seconds);
+      const labels = { tenant: labelOf(slugOf(tenant)) };
+      tenantResults.inc({ ...labels, result });
+      tenantSeconds.inc(labels, seconds);
     },
   };
 }

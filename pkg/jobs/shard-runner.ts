@@ -249,7 +249,7 @@ export class ShardRunner<Row extends Leased> {
     if (known) return known;
     const held: Held<Row> = {
       tenant,
-      lanes: this.#lanes.ofTenant(tenant),
+      lanes: this.#lanes.forTenant(tenant),
       attempts: 0,
       unwritten: 0,
       isLeasing: false,

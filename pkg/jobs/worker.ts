@@ -54,7 +54,7 @@ export function startWorker(deps: WorkerDeps, jobs: WorkerJobs): { close(): Prom
   const work = workHandlers(services, jobs.queues, jobs.processors);
   const own = jobs.rowQueues.map((queue) => [queue, queue.create(services)] as const);
   const all = [...work, ...own];
-  const ofQueues = {
+  const queueDeps = {
     ...services,
     redisUrl: deps.queueRedisUrl,
     queueMetrics: queueMetrics(
@@ -62,14 +62,14 @@ export function startWorker(deps: WorkerDeps, jobs: WorkerJobs): { close(): Prom
       all.map(([{ name }]) => name),
     ),
   };
-  const ofJobs = work.map(([queue, handlers]) => startJobQueue(queue, handlers, ofQueues));
-  const ofRows = own.map(([queue, handlers]) => startJobQueue(queue, handlers, ofQueues));
-  const queues = [...ofJobs, ...ofRows];
+  const jobQueues = work.map(([queue, handlers]) => startJobQueue(queue, handlers, queueDeps));
+  const rowQueues = own.map(([queue, handlers]) => startJobQueue(queue, handlers, queueDeps));
+  const queues = [...jobQueues, ...rowQueues];
 
   const stopping = new AbortController();
   const wake = (message: string): void => {
-    if (message !== ('deliveries' satisfies Wake)) ofJobs.forEach((queue) => queue.wake());
-    if (message !== ('jobs' satisfies Wake)) ofRows.forEach((queue) => queue.wake());
+    if (message !== ('deliveries' satisfies Wake)) jobQueues.forEach((queue) => queue.wake());
+    if (message !== ('jobs' satisfies Wake)) rowQueues.forEach((queue) => queue.wake());
   };
   const triggers = [
     onNotification(services.redis, wake, clock, stopping.signal),

@@ -108,15 +108,19 @@ export class Operator {
     }
   }
 
-  #shardChanges(ofTenants: Controller, ofLms: Controller, webhooks: Controller): ShardChanges<never>[] {
+  #shardChanges(tenantController: Controller, registrationController: Controller, webhooks: Controller): ShardChanges<never>[] {
     const { tenants, registrations, webhooks: hooks } = this.#informers;
-    const ofRegistrations = { registrations: registrations.store, access: this.#access, events: this.#events };
+    const registrationDeps = { registrations: registrations.store, access: this.#access, events: this.#events };
     return [
       webhookHealth({ webhooks: hooks.store, enqueue: (key) => webhooks.enqueue(key) }),
       reportIntegrityFaults({ tenants: tenants.store, events: this.#events }),
-      reportUnknownDeployments(ofRegistrations),
-      reportUnknownValues(ofRegistrations),
-      deploymentChanges({ tenants: tenants.store, registrations: registrations.store, enqueue: (key) => ofLms.enqueue(key) }),
+      reportUnknownDeployments(registrationDeps),
+      reportUnknownValues(registrationDeps),
+      deploymentChanges({
+        tenants: tenants.store,
+        registrations: registrations.store,
+        enqueue: (key) => registrationController.enqueue(key),
+      }),
       createRequestedRegistrations({
         ...this.#deps,
         tenants: tenants.store,
@@ -125,7 +129,7 @@ export class Operator {
         events: this.#events,
       }),
       longTransactions({ ...this.#deps, tenants: tenants.store }),
-      movingTenants({ tenants: tenants.store, enqueue: (key) => ofTenants.enqueue(key, PRIORITY.resync) }),
+      movingTenants({ tenants: tenants.store, enqueue: (key) => tenantController.enqueue(key, PRIORITY.resync) }),
     ];
   }
 

@@ -30,10 +30,10 @@ export interface SpecifiedSchedule {
 
 /** Returns what is wrong with an entry, as the field and the reason, or null if it is valid. */
 export function faultOfSpecified({ kind, cron, timeZone, arguments: given = {} }: SpecifiedSchedule): string | null {
-  const ofCron = cronFault(cron);
-  if (ofCron !== null) return `cron: ${ofCron}`;
-  const ofZone = timeZoneFault(timeZone);
-  if (ofZone !== null) return `timeZone: ${ofZone}`;
+  const cronProblem = cronFault(cron);
+  if (cronProblem !== null) return `cron: ${cronProblem}`;
+  const zoneProblem = timeZoneFault(timeZone);
+  if (zoneProblem !== null) return `timeZone: ${zoneProblem}`;
   const work = ScheduleWork.safeParse({ kind, arguments: given }, { error: wordsOf });
   const issue = work.error?.issues[0];
   if (!issue) return null;

@@ -196,8 +196,12 @@ export function signInAttempt(by: {
   const { network, browser, signal } = by;
   const person = personOf(by.email);
   if (browser !== undefined) {
-    const ofAll = limit(`browsers:${person}`, Number.MAX_SAFE_INTEGER);
-    return { limits: [limit(`browser:${browser}:${person}`, FAILURES_PER_PERSON), ofAll], delayedBy: ofAll.key, signal };
+    const everyBrowser = limit(`browsers:${person}`, Number.MAX_SAFE_INTEGER);
+    return {
+      limits: [limit(`browser:${browser}:${person}`, FAILURES_PER_PERSON), everyBrowser],
+      delayedBy: everyBrowser.key,
+      signal,
+    };
   }
   const everywhere = limit(`person:${person}`, Number.MAX_SAFE_INTEGER);
   return {

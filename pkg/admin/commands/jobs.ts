@@ -54,7 +54,8 @@ export async function listJobs({ tenant, state, json, installation }: ListOption
   if (state !== undefined && !LISTED_STATES.includes(state))
     throw new CommandError(`--state must be one of ${LISTED_STATES.join(', ')}`);
   const states = state === 'all' ? null : state === undefined ? FAILED : [state];
-  const rows = tenant === undefined ? await ofAll(installation, states) : await ofTenant({ installation, tenant }, states);
+  const rows =
+    tenant === undefined ? await jobsOfAllTenants(installation, states) : await jobsOfTenant({ installation, tenant }, states);
   const shown = rows.map((row) => ({ ...row, tenant: slugOf(row.tenant) }));
   printRows(shown, ['tenant', 'id', 'kind', 'state', 'attempts', 'at', 'error'], json);
   if (json) return;
@@ -70,7 +71,7 @@ function counted(count: number, state: string | undefined): string {
   return `${jobs} in the state ${state}.`;
 }
 
-const ofAll = (installation: Installation, states: readonly string[] | null): Promise<JobRow[]> =>
+const jobsOfAllTenants = (installation: Installation, states: readonly string[] | null): Promise<JobRow[]> =>
   withInstallation(installation, async ({ shards }) => {
     const all = await Promise.all(
       [...shards.values()].map((pool) =>
@@ -84,7 +85,7 @@ const ofAll = (installation: Installation, states: readonly string[] | null): Pr
     return all.flat().slice(0, MOST);
   });
 
-const ofTenant = (options: TenantOptions, states: readonly string[] | null): Promise<JobRow[]> =>
+const jobsOfTenant = (options: TenantOptions, states: readonly string[] | null): Promise<JobRow[]> =>
   withTenant(options, ({ role, transaction }) =>
     transaction((tx) =>
       tx.query<JobRow>(

@@ -133,6 +133,6 @@ export class Breakers {
 const keyOf = (tenant: string, kind: HelperKind): string => `${kind} ${tenant}`;
 
 const unavailable = (retryAfter: number): Problem =>
-  new Problem('helper_unavailable', 'The helper service failed several times in a row, and is not asked for a while.', {
+  new Problem('helper_unavailable', 'The helper service failed several times in a row; requests to it are paused.', {
     retryAfter,
   });

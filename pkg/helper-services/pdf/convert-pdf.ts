@@ -226,7 +226,7 @@ async function commit<Arguments extends PdfArguments>(
 
 function unchanged(file: FileRecord, before: FileRecord): FileRecord {
   if (file.version === before.version) return file;
-  throw new Problem('conflict', 'The file has got another version meanwhile; request the conversion again.');
+  throw new Problem('conflict', 'The file has a new version; request the conversion again.');
 }
 
 /**

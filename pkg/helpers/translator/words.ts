@@ -1,5 +1,8 @@
-/** English=Spanish, one word each, in lower case; `
-_` is a space. If a word occurs twice, its first entry counts. */ export const WORDS = ` the=el the=la the=los the=las a=un a=una
+/**
+ * Pairs English=Spanish, in lower case; `_` stands for a space. If a word occurs twice, its first entry counts.
+ */
+export const WORDS = `
+the=el the=la the=los the=las a=un a=una
 and=y or=o but=pero not=no yes=sí of=de in=en on=sobre at=en to=a for=para with=con without=sin from=desde by=por about=acerca
 after=después before=antes between=entre under=bajo over=encima against=contra during=durante until=hasta since=desde i=yo you=tú
 he=él she=ella we=nosotros they=ellos it=ello me=me my=mi your=tu his=su our=nuestro their=sus this=este this=esta that=ese

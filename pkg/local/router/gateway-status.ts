@@ -29,8 +29,8 @@ export async function runGatewayStatus(deps: Deps, signal: AbortSignal): Promise
   const { all } = deps;
   const { classes, gateways, routes } = all;
   const now = (): Date => deps.clock.now();
-  const ofGateway = (key: ObjectKey): ObjectKey[] => routes.store.byIndex(BY_GATEWAY, keyText(key)).map(keyOf);
-  const ofClass = (name: string): ObjectKey[] =>
+  const routesOfGateway = (key: ObjectKey): ObjectKey[] => routes.store.byIndex(BY_GATEWAY, keyText(key)).map(keyOf);
+  const gatewaysOfClass = (name: string): ObjectKey[] =>
     gateways.store.list().flatMap((gateway) => (gateway.spec?.gatewayClassName === name ? [keyOf(gateway)] : []));
 
   const controllers = [
@@ -39,18 +39,24 @@ export async function runGatewayStatus(deps: Deps, signal: AbortSignal): Promise
         ? { ...found.status, conditions: withTrue(found, ['Accepted'], now()) }
         : undefined,
     ),
-    controller(deps, 'gateway', gateways, [forMapped(classes.store, ({ metadata }) => ofClass(metadata.name))], (found) => {
-      if (!all.isOurs(found)) return undefined;
-      const conditions = withTrue(found, ['Accepted', 'Programmed'], now());
-      return { ...found.status, addresses: [{ type: 'Hostname', value: 'localhost' }], conditions };
-    }),
+    controller(
+      deps,
+      'gateway',
+      gateways,
+      [forMapped(classes.store, ({ metadata }) => gatewaysOfClass(metadata.name))],
+      (found) => {
+        if (!all.isOurs(found)) return undefined;
+        const conditions = withTrue(found, ['Accepted', 'Programmed'], now());
+        return { ...found.status, addresses: [{ type: 'Hostname', value: 'localhost' }], conditions };
+      },
+    ),
     controller(
       deps,
       'httproute',
       routes,
       [
-        forMapped(gateways.store, (gateway) => ofGateway(keyOf(gateway))),
-        forMapped(classes.store, ({ metadata }) => ofClass(metadata.name).flatMap(ofGateway)),
+        forMapped(gateways.store, (gateway) => routesOfGateway(keyOf(gateway))),
+        forMapped(classes.store, ({ metadata }) => gatewaysOfClass(metadata.name).flatMap(routesOfGateway)),
         forMapped(deps.services, ({ metadata }) =>
           routes.store.list(metadata.namespace).flatMap((route) => usersOf(route, metadata.name)),
         ),

@@ -97,8 +97,8 @@ ${terms([
 export function outcomePage(web: WebPages, { issuer, agreement, hasDeployment }: Outcome, language: PageLanguage): PageReply {
   const text = REGISTRATION_TEXT[language];
   const refused = agreement.scopes_asked.filter((scope) => !agreement.scopes_granted.includes(scope));
-  const ofDeployment = agreement.shares_client_id ? [text.sharedClientId] : hasDeployment ? [] : [text.noDeployment];
-  const steps = [nextStepOf(agreement.product, language), ...ofDeployment];
+  const deploymentSteps = agreement.shares_client_id ? [text.sharedClientId] : hasDeployment ? [] : [text.noDeployment];
+  const steps = [nextStepOf(agreement.product, language), ...deploymentSteps];
   const placements = agreement.placements.map((placement) => {
     const [type = '', where] = placement.split(':');
     return messageInWords(type, where === undefined ? [] : [where], text);

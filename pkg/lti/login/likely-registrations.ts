@@ -8,10 +8,10 @@ import { activeOfIssuer, type Registration } from './active-registrations.sql.ts
  */
 export async function likelyRegistrations(db: Database, token: UnverifiedToken): Promise<readonly Registration[]> {
   const { aud, [`${LTI}/deployment_id`]: deployment } = token.claims;
-  const ofIssuer = await activeOfIssuer(db, unverifiedIssuer(token), storable(deployment));
+  const sameIssuer = await activeOfIssuer(db, unverifiedIssuer(token), storable(deployment));
   const audiences = audiencesOf(aud);
-  const ofClient = orAll(ofIssuer, ({ clientId }) => audiences.includes(clientId));
-  return orAll(ofClient, ({ isDeployed }) => isDeployed);
+  const sameClient = orAll(sameIssuer, ({ clientId }) => audiences.includes(clientId));
+  return orAll(sameClient, ({ isDeployed }) => isDeployed);
 }
 
 function orAll<T>(all: readonly T[], isMeant: (one: T) => boolean): readonly T[] {

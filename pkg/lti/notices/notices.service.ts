@@ -74,10 +74,10 @@ export class Notices {
   async #verified(token: UnverifiedToken, registrations: readonly NoticeRegistration[]): Promise<VerifiedNotice | LaunchError> {
     try {
       const { iss, aud } = token.claims;
-      const ofIssuer = registrations.filter(({ issuer }) => issuer === iss);
-      const ofClient = ofIssuer.filter(({ clientId }) => audiencesOf(aud).includes(clientId));
-      const registration = ofClient.length > 1 ? ofDeployment(ofClient, token) : ofClient[0];
-      if (!registration) return new LaunchError(ofClient.length > 1 ? 'deployment_undecided' : 'client_id_unknown');
+      const sameIssuer = registrations.filter(({ issuer }) => issuer === iss);
+      const sameClient = sameIssuer.filter(({ clientId }) => audiencesOf(aud).includes(clientId));
+      const registration = sameClient.length > 1 ? withDeployment(sameClient, token) : sameClient[0];
+      if (!registration) return new LaunchError(sameClient.length > 1 ? 'deployment_undecided' : 'client_id_unknown');
       const { issuer, clientId, jwksEndpoint, deploymentIds } = registration;
       const claims = await requireSignature(token, this.#keys, jwksEndpoint);
       const notice = requireNotice(claims, { issuer, clientId, now: this.#clock.now() });
@@ -97,7 +97,10 @@ export class Notices {
 }
 
 /** Returns the registration of the deployment if several LMSs share issuer and client id; its key set proves it. */
-function ofDeployment(registrations: readonly NoticeRegistration[], { claims }: UnverifiedToken): NoticeRegistration | undefined {
+function withDeployment(
+  registrations: readonly NoticeRegistration[],
+  { claims }: UnverifiedToken,
+): NoticeRegistration | undefined {
   const id = storable(claims[`${LTI}/deployment_id`]);
   const [registration, another] = registrations.filter(({ deploymentIds }) => deploymentIds.includes(id));
   return another ? undefined : registration;

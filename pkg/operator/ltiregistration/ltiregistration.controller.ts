@@ -113,12 +113,12 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
       if (address.length > MAX_ADDRESS)
         refuse('AddressTooLong', `${name} of the preset is longer than ${MAX_ADDRESS} characters`);
       // The schema's isURL accepts URLs that no client can connect to: a port above 65535, an IPv4 address out of range.
-      if (!URL.canParse(address)) refuse('AddressInvalid', `spec.platform.${name} is not an address that can be dialled`);
+      if (!URL.canParse(address)) refuse('AddressInvalid', `spec.platform.${name} is not a valid address`);
     }
     for (const [name, address] of Object.entries({ tokenEndpoint, jwksEndpoint })) {
       const privateAddress = literalPrivateAddress(address, this.#deps.egressAllow);
       if (privateAddress === undefined) continue;
-      const advice = "the platform's operator opens such addresses in CARREL_EGRESS_ALLOW";
+      const advice = "the platform's operator can allow such addresses in CARREL_EGRESS_ALLOW";
       refuse(
         'AddressRefused',
         `address_refused: spec.platform.${name} leads to a private address (${privateAddress}); ${advice}`,

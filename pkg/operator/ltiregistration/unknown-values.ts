@@ -26,7 +26,7 @@ const undecided = (value: string) => ({
   reason: 'UndecidedDeployment',
   message:
     'logins were refused: several registrations have this issuer and clientId, and not exactly one of them lists ' +
-    `their deployment; leave it in spec.deploymentIds of the right one alone: ${quoted(value)}`,
+    `their deployment; keep it only in spec.deploymentIds of the right one: ${quoted(value)}`,
 });
 
 /** Reports issuers and client ids that an LMS sent instead of the registered ones (noted by pkg/lti/login/unknown-values.ts). */
@@ -41,7 +41,7 @@ export const reportUnknownValues = (deps: NotesDeps): ShardChanges<ValueNote> =>
         reason,
         message:
           `launches were refused: the LMS sent as ${what} ${quoted(value)}; ${path} is ` +
-          `${quoted(registered(registration) ?? '')}. They must be equal to the letter: correct one of them`,
+          `${quoted(registered(registration) ?? '')}. They must be identical: correct one of them`,
       };
     },
   });

@@ -61,7 +61,7 @@ class Webhooks implements TenantScopedKind<Webhook> {
     this.#deps.access.require(metadata.namespace, spec.tenantRef.name);
     // The schema's isURL accepts URLs that no client can connect to: a port above 65535, an IPv4 address out of range.
     if (!URL.canParse(spec.url))
-      throw new ConditionError('AddressInvalid', 'spec.url is not an address that can be dialled', { isTerminal: true });
+      throw new ConditionError('AddressInvalid', 'spec.url is not a valid address', { isTerminal: true });
     const privateAddress = literalPrivateAddress(spec.url, this.#deps.egressAllow);
     if (privateAddress !== undefined)
       throw new ConditionError('AddressRefused', `address_refused: spec.url leads to a private address (${privateAddress})`, {
@@ -124,7 +124,7 @@ const secretOwner = (webhook: Observed<Webhook>): SecretOwner => ({
 const disabled = (why: string): Omit<StepResult<never>, 'value'> => ({
   status: 'False',
   reason: 'Disabled',
-  message: `${why}; change the resource, or set spec.active to false and true, to begin again`,
+  message: `${why}; to start again, change the resource, or set spec.active to false and then to true`,
   isTerminal: true,
 });
 

@@ -41,8 +41,8 @@ const LANES_MAX = 100;
  * A table may have `lanes`: a column (uuid) that divides a tenant's rows, with an index on (tenant, that column, due_at, id)
  * where `due_at` is not null. The first due row of each lane then precedes the second of any lane. The planner's statistics of
  * due rows are always old, and both indexes then seem to cost the same. No statement about lanes may use the other index and read
- * a tenant's backlog for each lane. So that index has a predicate of its own, `ofTenants`, which holds for all due rows and which
- * only `dueTenants` names.
+ * a tenant's backlog for each lane. So that index has a predicate of its own, `tenantPredicate`, which holds for all due rows and
+ * which only `dueTenants` names.
  *
  * Invariants:
  * - A row is leased to one worker at a time. An expired lease goes to the next worker, and a lease that its worker renews goes to
@@ -59,23 +59,23 @@ export class LeasedRows<Row extends Leased> {
   readonly #columns: string;
   readonly #only: string;
   readonly #lanes: string | undefined;
-  readonly #ofTenants: string;
+  readonly #tenantPredicate: string;
 
   /**
    * `columns`: the columns of a Row beyond the lease, of the table as `w`. `only`: the condition on `w` of the rows to lease,
-   * default all. `ofTenants`: the predicate, on `w`, of the index on (tenant, due_at, id). `statement`: the name under which the
-   * lease of these rows is prepared.
+   * default all. `tenantPredicate`: the predicate, on `w`, of the index on (tenant, due_at, id). `statement`: the name under
+   * which the lease of these rows is prepared.
    */
   constructor(
     sql: Sql,
-    table: { name: string; statement: string; columns: string; only?: string; lanes?: string; ofTenants?: string },
+    table: { name: string; statement: string; columns: string; only?: string; lanes?: string; tenantPredicate?: string },
   ) {
     this.sql = sql;
     this.#table = table.name;
     this.#statement = table.statement;
     this.#only = table.only ?? 'true';
     this.#lanes = table.lanes;
-    this.#ofTenants = table.ofTenants ?? 'true';
+    this.#tenantPredicate = table.tenantPredicate ?? 'true';
     this.#columns = `w.tenant, w.id, w.attempts, w.fence, ${table.columns}`;
   }
 
@@ -85,7 +85,7 @@ export class LeasedRows<Row extends Leased> {
    */
   async dueTenants({ limit, perTenant }: { limit: number; perTenant: number }): Promise<DueTenant[]> {
     const next = (after: string): string => `(
-      SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND ${this.#ofTenants} ${after} AND ${isDue('w')}
+      SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND ${this.#tenantPredicate} ${after} AND ${isDue('w')}
       ORDER BY w.tenant, w.due_at, w.id LIMIT 1)`;
     return this.sql.query<DueTenant>(
       `WITH RECURSIVE tenants AS (

@@ -51,7 +51,7 @@ export async function migrateDown<Context>(run: MigrationRun<Context>, to: strin
   const done = await applied(run.pool, run.schema);
   const there = run.migrations.filter(({ name }) => done.includes(name));
   const from = to === 0 ? 0 : there.findIndex(({ name }) => name === to);
-  if (from === -1) throw new Error(`migration ${to} is not applied, so none is taken back; name one that is`);
+  if (from === -1) throw new Error(`migration ${to} is not applied, so nothing was reverted; name an applied migration`);
   for (const { name, down } of there.slice(from).toReversed())
     await inTransaction(run, async (tx, table, names) => {
       if (!names.includes(name)) return;

@@ -91,7 +91,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
       name: 'carrel.deliveries',
       statement: 'deliveries-lease',
       lanes: 'endpoint',
-      ofTenants: `w.state = 'pending'`,
+      tenantPredicate: `w.state = 'pending'`,
       columns: `w.endpoint, w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
         (SELECT e.uuid FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS "messageId",
         (SELECT CASE WHEN octet_length(e.payload) <= ${MAX_LEASED_BYTES} THEN e.payload END

@@ -25,7 +25,7 @@ test('the open breaker of one tenant spares another that uses the same helper, a
 
   expect(refused).toMatchObject({
     state: 'failed',
-    error: { code: 'helper_unavailable', message: expect.stringContaining('not asked for a while') },
+    error: { code: 'helper_unavailable', message: expect.stringContaining('requests to it are paused') },
   });
   expect([asked, askedMeanwhile]).toEqual([FAILURES, FAILURES]);
   expect([done.state, translated.state]).toEqual(['succeeded', 'succeeded']);

@@ -239,10 +239,10 @@ test('the condition says what the operator does not allow', async () => {
   };
 
   expect(await refused({ image: 'evil/carrel:1' })).toBe(
-    'ImageNotAllowed: spec.image: this operator takes images of carrel only',
+    'ImageNotAllowed: spec.image: this operator accepts only images of carrel',
   );
   expect(await refused({ exposure: { annotations: { 'x/y': '1' } } })).toBe(
-    'AnnotationNotAllowed: spec.exposure.annotations: this operator does not take x/y',
+    'AnnotationNotAllowed: spec.exposure.annotations: this operator does not accept x/y',
   );
   expect(await refused({ database: { shard: 'moon' } })).toMatch(
     /^ShardUnknown: spec.database.shard: there is no shard moon; there are /,

@@ -47,9 +47,7 @@ test('the hosts of a slug are refused to every other Tenant, even before its ten
   await cluster.tenants.create(tenantOf(namespace, victim.name));
   const tenant = await ready(cluster.tenants, victim);
 
-  expect(messages).toEqual(
-    hosts.map((host) => `spec.hosts: ${host} belongs to the slug ${victim.name}, and to no other tenant; take another`),
-  );
+  expect(messages).toEqual(hosts.map((host) => `spec.hosts: ${host} belongs to the slug ${victim.name}; choose another host`));
   expect(tenant.status).toMatchObject({ appUrl: `http://${hosts[0]}:8080`, ltiUrl: `http://${hosts[1]}:8080` });
   for (const key of squatters) expect(await cluster.of(children.INGRESS).find(key)).toBeUndefined();
 });

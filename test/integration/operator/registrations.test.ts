@@ -75,7 +75,7 @@ test.each([
     'an address that nobody can dial',
     { jwksEndpoint: 'https://lms.example:99999/' },
     'AddressInvalid',
-    'jwksEndpoint is not an address that can be dialled',
+    'jwksEndpoint is not a valid address',
   ],
 ])('an LtiRegistration is refused for %s where no launch or grade could get there', async (_what, change, reason, message) => {
   const key = { namespace, name: unique() };

@@ -166,8 +166,8 @@ test('a rotation without a mark that is applied again and again is followed once
 
   expect(rotation).toEqual({ request: 'redis', at: expect.stringMatching(/^\S+Z$/) });
   const message = conditionOf(waiting, 'CredentialsReady')?.message;
-  expect(message).toMatch(/^annotation carrel\.dev\/rotate: redis was followed less than 10 minutes ago, /);
-  expect(message).toMatch(/and is followed again from \S+Z; .* redis\/2026-09-01$/);
+  expect(message).toMatch(/^annotation carrel\.dev\/rotate: redis was carried out less than 10 minutes ago, /);
+  expect(message).toMatch(/and can be repeated from \S+Z; .* redis\/2026-09-01$/);
   expect(conditionOf(waiting, 'Ready')?.status).toBe('True');
 });
 

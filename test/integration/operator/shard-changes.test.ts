@@ -225,10 +225,10 @@ test('a wrong issuer or client id, and a deployment that decides nothing, cause 
   await cluster.registrations.delete(key);
   await waitFor('the registration to be gone', async () => (await cluster.registrations.find(key)) === undefined);
 
-  const end = 'They must be equal to the letter: correct one of them';
+  const end = 'They must be identical: correct one of them';
   expect(events).toEqual([
     'Warning UndecidedDeployment logins were refused: several registrations have this issuer and clientId, and not ' +
-      'exactly one of them lists their deployment; leave it in spec.deploymentIds of the right one alone: "5:x"',
+      'exactly one of them lists their deployment; keep it only in spec.deploymentIds of the right one: "5:x"',
     'Warning UnknownClientId launches were refused: the LMS sent as the client id (client_id, aud or azp) "a\\"\\n' +
       `\\u202eb"; spec.clientId is "${key.name}". ${end}`,
     `Warning UnknownIssuer launches were refused: the LMS sent as its issuer (iss) "https://${key.name}.example/"; ` +

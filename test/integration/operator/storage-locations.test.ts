@@ -188,7 +188,7 @@ test('a private endpoint, or a prefix with two spellings, is refused with a cond
   await gone(key);
 
   expect(conditionOf(refused, 'StorageReady')?.message).toBe(
-    'spec.storage: http://169.254.169.254 is not dialled: 169.254.169.254 leads to a private address (CARREL_EGRESS_ALLOW)',
+    'spec.storage: http://169.254.169.254 is not allowed: 169.254.169.254 leads to a private address (CARREL_EGRESS_ALLOW)',
   );
 });
 

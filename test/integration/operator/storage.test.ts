@@ -117,7 +117,7 @@ test('a changed storage location is used only once the files are there; until th
   expect(conditionOf(suspended, 'Ready')).toMatchObject({ status: 'False', reason: 'Suspended' });
   expect(spec?.replicas).toBe(0);
   expect(conditionOf(refused, 'StorageReady')?.message).toContain(
-    `the tenant's files are in ${here}; of 1 looked for in ${there} 1 are not there`,
+    `the tenant's files are in ${here}; of 1 checked in ${there}, 1 are missing`,
   );
   expect(conditionOf(refused, 'Stalled')).toMatchObject({ status: 'True' });
   expect(values).toEqual(before);

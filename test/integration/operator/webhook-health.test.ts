@@ -127,7 +127,7 @@ test('a receiver that answers 410 makes the Webhook not ready, with the reason, 
 
   expect(disabled.status).toMatchObject({ disabledReason: 'the receiver answered 410 Gone', lastStatusCode: 410 });
   expect(conditionOf(disabled, 'Ready')?.message).toBe(
-    'Synced: the receiver answered 410 Gone; change the resource, or set spec.active to false and true, to begin again',
+    'Synced: the receiver answered 410 Gone; to start again, change the resource, or set spec.active to false and then to true',
   );
   expect(enabled.status?.disabledReason).toBeUndefined();
   await until('the delivery after that', hook, ({ lastStatusCode }) => lastStatusCode === 204);

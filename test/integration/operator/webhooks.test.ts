@@ -118,7 +118,7 @@ test('a Webhook whose address nobody can dial is refused', async () => {
 
   const webhook = await condition(cluster.webhooks, key, 'Accepted', 'False', 'AddressInvalid');
 
-  expect(conditionOf(webhook, 'Accepted')?.message).toBe('spec.url is not an address that can be dialled');
+  expect(conditionOf(webhook, 'Accepted')?.message).toBe('spec.url is not a valid address');
 });
 
 test('each Webhook beyond the 50 of a tenant, those of REST included, says so and is made when there is room', async () => {

@@ -217,7 +217,7 @@ async function planOfLook(tenant: string): Promise<string> {
     statement: 'deliveries-lease',
     columns: 'w.endpoint',
     lanes: 'endpoint',
-    ofTenants: `w.state = 'pending'`,
+    tenantPredicate: `w.state = 'pending'`,
   });
   await rows.dueTenants({ limit: 64, perTenant: 8 });
   await rows.lease([{ tenant, most: 8, held: 0 }], { perTenant: 8, seconds: 4 });

@@ -26,27 +26,27 @@ test('a Tenant of defaults is accepted, with the hosts of its slug', () => {
 test.each<[Parameters<typeof tenantWith>[0], string]>([
   [
     { image: 'docker.io/evil:1' },
-    'ImageNotAllowed: spec.image: this operator takes images of registry.example:5000/carrel, mirror.example/carrel only',
+    'ImageNotAllowed: spec.image: this operator accepts only images of registry.example:5000/carrel, mirror.example/carrel',
   ],
   [
     { exposure: { type: 'Ingress', annotations: { 'a/b': '1', team: 'x' } } },
-    'AnnotationNotAllowed: spec.exposure.annotations: this operator does not take a/b',
+    'AnnotationNotAllowed: spec.exposure.annotations: this operator does not accept a/b',
   ],
   [
     { pod: { labels: { team: 'x', 'app.kubernetes.io/name': 'other' } } },
-    'PodFieldNotAllowed: spec.pod.labels: this operator does not take app.kubernetes.io/name',
+    'PodFieldNotAllowed: spec.pod.labels: this operator does not accept app.kubernetes.io/name',
   ],
   [
     { pod: { annotations: { 'iam.example/role': 'admin', 'backup.example/on': '1' } } },
-    'PodFieldNotAllowed: spec.pod.annotations: this operator does not take iam.example/role',
+    'PodFieldNotAllowed: spec.pod.annotations: this operator does not accept iam.example/role',
   ],
   [
     { pod: { tolerations: [{ operator: 'Exists' }, { key: 'dedicated', operator: 'Exists' }] } },
-    'PodFieldNotAllowed: spec.pod.tolerations: this operator does not take *',
+    'PodFieldNotAllowed: spec.pod.tolerations: this operator does not accept *',
   ],
   [
     { pod: { priorityClassName: 'system-node-critical' } },
-    'PodFieldNotAllowed: spec.pod.priorityClassName: this operator does not take system-node-critical',
+    'PodFieldNotAllowed: spec.pod.priorityClassName: this operator does not accept system-node-critical',
   ],
   [
     { database: { poolSize: 5, shard: 'three' } },
@@ -67,7 +67,7 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   [{ slug: 'lms' }, 'HostReserved: this operator reserves the host lms.files.example; set spec.hosts, since lms would be there'],
   [
     { hosts: { app: 'south.files.example' } },
-    'HostNotAllowed: spec.hosts: south.files.example belongs to the slug south, and to no other tenant; take another',
+    'HostNotAllowed: spec.hosts: south.files.example belongs to the slug south; choose another host',
   ],
   [{ slug: 'api' }, 'HostReserved: api.files.example is the shared API host; set spec.hosts, since api would be there'],
 ])('%j is refused', (spec, message) => {
@@ -120,8 +120,8 @@ test('allowed labels, annotations, tolerations and priority classes are accepted
 
   expect(refusal({ pod })).toBeUndefined();
   expect(refusal({ pod: { tolerations: [{ operator: 'Exists' }] } }, all)).toBeUndefined();
-  expect(refusal({ pod: { labels: { 'pod-template-hash': 'x' } } }, all)).toContain('does not take pod-template-hash');
-  expect(refusal({ pod: { annotations: { 'carrel.dev/config': 'x' } } }, all)).toContain('does not take carrel.dev/config');
+  expect(refusal({ pod: { labels: { 'pod-template-hash': 'x' } } }, all)).toContain('does not accept pod-template-hash');
+  expect(refusal({ pod: { annotations: { 'carrel.dev/config': 'x' } } }, all)).toContain('does not accept carrel.dev/config');
 });
 
 test('a Tenant may ask for as many connections as the operator allows, and for any number while it is suspended', () => {

@@ -55,7 +55,7 @@ function imageRefusal(image: string | undefined, settings: OperatorSettings): Re
   if (image === undefined) return undefined;
   const allowed = new Set([repositoryOf(settings.image), ...settings.imageRepositories]);
   if (allowed.has(repositoryOf(image))) return undefined;
-  return { reason: 'ImageNotAllowed', message: `spec.image: this operator takes images of ${[...allowed].join(', ')} only` };
+  return { reason: 'ImageNotAllowed', message: `spec.image: this operator accepts only images of ${[...allowed].join(', ')}` };
 }
 
 /** `host:5000/team/carrel:1.2@sha256:…` → `host:5000/team/carrel` */
@@ -70,7 +70,7 @@ function annotationRefusal({ spec }: Tenant, settings: OperatorSettings): Refusa
   if (foreign.length === 0) return undefined;
   return {
     reason: 'AnnotationNotAllowed',
-    message: `spec.exposure.annotations: this operator does not take ${foreign.join(', ')}`,
+    message: `spec.exposure.annotations: this operator does not accept ${foreign.join(', ')}`,
   };
 }
 

@@ -64,7 +64,7 @@ function refusalOfHost(host: string, of: { slug: string; namespace: string }, ru
   if (owner !== undefined)
     return {
       reason: 'HostNotAllowed',
-      message: `spec.hosts: ${host} belongs to the slug ${owner}, and to no other tenant; take another`,
+      message: `spec.hosts: ${host} belongs to the slug ${owner}; choose another host`,
     };
   const domains = rules.allowedHosts.filter(({ namespace }) => namespace === undefined || namespace === of.namespace);
   if (domains.some(({ suffix }) => suffix === '*' || host === suffix || host.endsWith(`.${suffix}`))) return undefined;

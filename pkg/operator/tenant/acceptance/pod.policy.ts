@@ -28,6 +28,6 @@ export function podRefusal({ spec }: Tenant, settings: OperatorSettings): { reas
     ] as const
   ).find(([, keys]) => keys.length > 0);
   return (
-    foreign && { reason: 'PodFieldNotAllowed', message: `${foreign[0]}: this operator does not take ${foreign[1].join(', ')}` }
+    foreign && { reason: 'PodFieldNotAllowed', message: `${foreign[0]}: this operator does not accept ${foreign[1].join(', ')}` }
   );
 }

@@ -62,8 +62,7 @@ export class HelpersStep {
   }
 
   #requireReachable(field: string, url: string): void {
-    if (!URL.canParse(url))
-      throw new ConditionError('AddressInvalid', `${field} is not an address that can be dialled`, { isTerminal: true });
+    if (!URL.canParse(url)) throw new ConditionError('AddressInvalid', `${field} is not a valid address`, { isTerminal: true });
     const privateAddress = literalPrivateAddress(url, this.#egressAllow);
     if (privateAddress === undefined) return;
     const message = `${field} leads to a private address (${privateAddress}), and CARREL_EGRESS_ALLOW does not allow it`;

@@ -55,7 +55,7 @@ export class TenantRedis {
       if (signal.aborted) return;
       try {
         const users = await this.#users.endCrowds();
-        if (users.length > 0) this.#log.warn({ users }, 'these Redis users held too many connections, which were ended');
+        if (users.length > 0) this.#log.warn({ users }, 'ended connections of Redis users that held too many');
       } catch {
         // Redis does not answer; the conditions of Tenants report it.
       }

@@ -168,8 +168,8 @@ const repeatedRotation = (
 ): { reason: string; message: string; retryAfterMs: number } => ({
   reason: 'RotationRepeated',
   message:
-    `annotation ${ROTATE_ANNOTATION}: ${text} was followed less than 10 minutes ago, and is followed again from ` +
-    `${seconds(from)}; a value that stays, as in a repository, has a mark of yours: ${text}/2026-09-01`,
+    `annotation ${ROTATE_ANNOTATION}: ${text} was carried out less than 10 minutes ago, and can be repeated from ` +
+    `${seconds(from)}; a value that is kept, for example in a repository, needs a suffix of your choice: ${text}/2026-09-01`,
   retryAfterMs,
 });
 

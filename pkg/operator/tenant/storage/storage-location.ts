@@ -132,7 +132,7 @@ function unreachable(storage: ObjectsOptions, cause: unknown, within: number): C
   if (refused)
     return new ConditionError(
       'EndpointRefused',
-      `spec.storage: ${storage.endpoint} is not dialled: ${refused.message} (CARREL_EGRESS_ALLOW)`,
+      `spec.storage: ${storage.endpoint} is not allowed: ${refused.message} (CARREL_EGRESS_ALLOW)`,
       {
         isTerminal: true,
         retryAfterMs: UNREACHABLE_RETRY_MS,

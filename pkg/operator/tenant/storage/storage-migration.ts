@@ -40,8 +40,8 @@ export async function requireFiles(
   if (missing === 0) return;
   throw new ConditionError(
     'FilesElsewhere',
-    `the tenant's files are in ${before ? locationText(before) : 'another location'}; of ${keys.length} looked for in ` +
-      `${locationText(wanted)} ${missing} are not there. ` +
+    `the tenant's files are in ${before ? locationText(before) : 'another location'}; of ${keys.length} checked in ` +
+      `${locationText(wanted)}, ${missing} are missing. ` +
       `Copy the objects with their keys, or ${before ? 'set spec.storage back' : 'name that location in spec.storage'}`,
     { isTerminal: true, retryAfterMs: FILES_RETRY_MS },
   );

@@ -74,7 +74,7 @@ export class StorageStep {
     settings: OperatorSettings;
     shards: Shards;
     secrets: Secrets;
-    /** Undefined: the platform makes no buckets. */
+    /** Undefined: the platform does not create buckets. */
     admin: StorageAdmin | undefined;
     /** Connects to endpoints that tenants named. */
     connect: Connect;
@@ -215,7 +215,8 @@ export class StorageStep {
     if (!this.#admin)
       throw new ConditionError(
         'StorageNotNamed',
-        'this platform makes no buckets (CARREL_S3_ADMIN_ENDPOINT): name a bucket and the Secret of its key in spec.storage',
+        'this platform does not create buckets (CARREL_S3_ADMIN_ENDPOINT): name a bucket and the Secret of its key in ' +
+          'spec.storage',
         { isTerminal: true },
       );
     try {

@@ -150,7 +150,7 @@ export class Rollouts {
     if (this.#failing.size >= MAX_FAILING && !this.#failing.has(key))
       return {
         reason: 'RolloutHalted',
-        message: 'Waiting for halted rollouts to go on (they failed for several tenants; see their conditions)',
+        message: 'Waiting for halted rollouts to continue (they failed for several tenants; see their conditions)',
         retryAfterMs: WAITING_RETRY_MS,
       };
     if (this.#rolling.size < this.#deps.concurrency) return undefined;

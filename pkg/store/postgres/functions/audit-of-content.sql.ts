@@ -29,7 +29,7 @@ const GRANTED = {
 };
 
 /** A column of the folder of a share link. The row is read as JSON: schemas of the former release have no such link. */
-const ofSharedFolder = (column: string): string =>
+const sharedFolderColumn = (column: string): string =>
   `(SELECT d.${column} FROM folders d WHERE d.id = (to_jsonb($) ->> 'folder_id')::bigint)`;
 
 /** Files, folders, versions, grants and share links. */
@@ -77,10 +77,10 @@ export const auditOfContent = auditFunctions({
   },
   permissions: resource('grant', { name: 'NULL', fields: GRANTED, showsDeleted: true }),
   shares: resource('share', {
-    name: `coalesce((SELECT f.name FROM files f WHERE f.id = $.file_id), ${ofSharedFolder('name')})`,
+    name: `coalesce((SELECT f.name FROM files f WHERE f.id = $.file_id), ${sharedFolderColumn('name')})`,
     fields: {
       file_id: uuidOf('files', 'file_id'),
-      folder_id: ofSharedFolder('uuid'),
+      folder_id: sharedFolderColumn('uuid'),
       mode: "CASE WHEN to_jsonb($) ->> 'folder_id' IS NOT NULL THEN to_jsonb($) ->> 'mode' END",
       expires_at: '$.expires_at',
       max_downloads: '$.max_downloads',
