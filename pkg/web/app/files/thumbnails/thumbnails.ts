@@ -4,9 +4,9 @@ import type { Entry } from '../entry.ts';
 /** Larger pictures cost more than a thumbnail is worth. */
 const BYTES_MAX = 12_000_000;
 const TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif']);
-const EDGE = 320;
+const EDGE = 480;
 const AT_ONCE = 3;
-/** Each takes some 20 kB. */
+/** Each takes some 30 kB. */
 const CACHED_MAX = 400;
 
 /** Says whether a thumbnail can be made of an entry. */
