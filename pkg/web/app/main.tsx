@@ -5,6 +5,7 @@ import '../design/index.css';
 import { App } from './app.tsx';
 import { textsLoaded } from '../text/language.ts';
 import { applyPreferences, language } from './preferences.ts';
+import { PreviewHost } from './preview/host.tsx';
 import { slots } from './shell/slots.ts';
 import { useObserved } from './use-observed.ts';
 
@@ -19,6 +20,7 @@ function InLanguage() {
   return <App key={chosen} services={services} />;
 }
 
+slots.overlay.set(PreviewHost);
 await applyPreferences();
 const root = document.querySelector('#app');
 if (root) render(<InLanguage />, root);

@@ -4,9 +4,11 @@ import { Observed } from '../../api/observed.ts';
 /**
  * Places of the shell that other parts of the app fill, so that the shell need not load them:
  * - `search`: the field in the header, filled by the route that searches, while it is shown;
- * - `panel`: what every page shows in its corner, such as the uploads.
+ * - `panel`: what every page shows in its corner, such as the uploads;
+ * - `overlay`: what covers any page, such as the preview.
  */
 export const slots = {
   search: new Observed<ComponentType | undefined>(undefined),
   panel: new Observed<ComponentType | undefined>(undefined),
+  overlay: new Observed<ComponentType | undefined>(undefined),
 } as const;

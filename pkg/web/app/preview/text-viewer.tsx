@@ -1,0 +1,69 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import { classes } from '../../design/classes.ts';
+import { IconButton } from '../../design/icon-button.tsx';
+import { Spinner } from '../../design/progress.tsx';
+import { t } from '../../text/preview.ts';
+import { ProblemNote } from '../problem-note.tsx';
+import { sizeInWords } from '../size-in-words.ts';
+import type { ViewerProps } from './viewer-props.ts';
+import { linesOf } from './text-parts.ts';
+import { useText } from './use-text.ts';
+
+/** Lines that are added at once: a file of line breaks alone has a million in its first part. */
+const LINES_MORE = 10_000;
+/** The browser lays out whole blocks when they come into view. */
+const BLOCK = 100;
+
+/** A text or code with the numbers of its lines, as plain text whatever is in it. */
+export function TextViewer({ entry, onRefuse }: ViewerProps) {
+  const { text, to = 0, isWhole, isLoading, problem, more, reload } = useText(entry, () => onRefuse(t('noText')));
+  const [isWrapped, setWrapped] = useState(true);
+  const [shown, setShown] = useState(LINES_MORE);
+  const lines = useMemo(() => linesOf(text ?? ''), [text]);
+  const hasHidden = lines.length > shown;
+  const goOn = (): void => {
+    setShown((before) => before + LINES_MORE);
+    if (!hasHidden) more();
+  };
+
+  if (text === undefined) return problem ? <ProblemNote problem={problem} onRetry={reload} /> : <Spinner label={t('loading')} />;
+  return (
+    <>
+      <div class="preview-sheet preview-text-sheet">
+        <div
+          class={classes('preview-text', isWrapped && 'preview-text-wrapped')}
+          style={{ '--digits': String(Math.min(lines.length, shown)).length }}
+        >
+          {blocksOf(lines.slice(0, shown)).map((block, index) => (
+            <pre key={index} class="preview-lines">
+              {block.map((line, at) => (
+                <span key={at} class="preview-line" data-line={index * BLOCK + at + 1}>
+                  {line === '' ? '\n' : line}
+                </span>
+              ))}
+            </pre>
+          ))}
+        </div>
+        {problem && <ProblemNote problem={problem} onRetry={reload} />}
+        {(hasHidden || !isWhole) && (
+          <p class="preview-more">
+            <span>{t('shownText', { shown: sizeInWords(to), total: sizeInWords(entry.size ?? 0) })}</span>
+            <Button isBusy={isLoading} onClick={goOn}>
+              {t('moreText')}
+            </Button>
+          </p>
+        )}
+      </div>
+      <div class="preview-tools">
+        <IconButton icon="wrap" label={t('wrap')} isPressed={isWrapped} onClick={() => setWrapped(!isWrapped)} />
+      </div>
+    </>
+  );
+}
+
+function blocksOf(lines: readonly string[]): readonly (readonly string[])[] {
+  const blocks: (readonly string[])[] = [];
+  for (let from = 0; from < lines.length; from += BLOCK) blocks.push(lines.slice(from, from + BLOCK));
+  return blocks;
+}

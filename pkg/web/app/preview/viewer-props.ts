@@ -1,0 +1,15 @@
+import type { RefObject } from 'preact';
+import type { Entry } from '../files/entry.ts';
+
+/** What keys do with the shown file, by `KeyboardEvent.key`. */
+export type Keys = Readonly<Record<string, () => void>>;
+
+export interface ViewerProps {
+  readonly entry: Entry;
+  /** What scrolls. */
+  readonly stage: RefObject<HTMLElement | null>;
+  /** The viewer puts its keys here while it is shown. */
+  readonly keys: RefObject<Keys>;
+  /** Shows the card of the file in place of what cannot be shown, and why. */
+  readonly onRefuse: (why: string) => void;
+}

@@ -1,0 +1,33 @@
+/** The English texts of the preview. */
+export const en = {
+  title: 'Preview',
+  loading: 'Loading …',
+  close: 'Close preview',
+  download: 'Download',
+  former: 'Previous file',
+  next: 'Next file',
+  position: '{number} of {total}',
+  type: 'Type',
+  unknownType: 'Unknown',
+  size: 'Size',
+  changed: 'Changed',
+  owner: 'Owner',
+
+  noPreview: 'There is no preview of this kind of file.',
+  noText: 'This file is no text.',
+  empty: 'This file is empty.',
+  brokenImage: 'The browser cannot show this picture: it is damaged, or too large.',
+  hugeImage: 'This picture is too large to show here: {width} × {height} points.',
+  brokenRecording: 'The browser cannot play this file.',
+  asText: 'Show as text',
+
+  zoom: 'Zoom',
+  zoomIn: 'Larger',
+  zoomOut: 'Smaller',
+  fit: 'Fit to window',
+  fullSize: 'Full size',
+  wrap: 'Wrap lines',
+  content: 'Content of {name}',
+  moreText: 'Show more',
+  shownText: '{shown} of {total} shown',
+};
