@@ -1,4 +1,6 @@
 import type { Feature } from '../feature/feature.ts';
+import { granteeEndpoints } from './grantees.endpoints.ts';
+import { Grantees } from './grantees.service.ts';
 import { groupEndpoints } from './groups.endpoints.ts';
 import { Groups } from './groups.service.ts';
 import { memberEndpoints } from './members.endpoints.ts';
@@ -10,5 +12,11 @@ import { Members } from './members.service.ts';
  */
 export const groups: Feature = {
   name: 'groups',
-  create: (services) => ({ endpoints: [...groupEndpoints(new Groups(services)), ...memberEndpoints(new Members(services))] }),
+  create: (services) => ({
+    endpoints: [
+      ...groupEndpoints(new Groups(services)),
+      ...memberEndpoints(new Members(services)),
+      ...granteeEndpoints(new Grantees(services)),
+    ],
+  }),
 };

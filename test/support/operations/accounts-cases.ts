@@ -147,6 +147,7 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
   ),
 
   listAuditEntries: administrators(() => ({})),
+  listGrantees: { success: () => ({}), stranger: 'same' },
   listGroups: { success: () => ({}), stranger: 'same' },
   createGroup: administrators((w) => ({ body: { name: w.name() } }), {
     name_conflict: async (w) => byAdmin(w, { body: { name: (await w.group()).name } }),
