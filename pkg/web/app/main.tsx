@@ -20,12 +20,14 @@ function InLanguage() {
   return <App key={chosen} services={services} />;
 }
 
-slots.overlay.set(PreviewHost);
+slots.overlays.set([PreviewHost]);
 await applyPreferences();
 const root = document.querySelector('#app');
 if (root) render(<InLanguage />, root);
 
-// The first view needs no uploads; they are there before somebody can drop a file.
+// The first view needs none of these; they are there before somebody can drop a file or open a menu.
 const { Uploads } = await import('./uploads/uploads.tsx');
+const { Sharing } = await import('./sharing/sharing.tsx');
 await textsLoaded();
 slots.panel.set(Uploads);
+slots.overlays.set([...slots.overlays.value, Sharing]);

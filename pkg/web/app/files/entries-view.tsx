@@ -45,6 +45,8 @@ export function EntriesView(props: Props) {
   const { problem, isLoading, list, seen } = entries;
   const isNarrow = useMedia(NARROW);
   const cut = useObserved(clip);
+  // The menus of the rows have what other parts add, also what is loaded after this was first shown.
+  useObserved(extensions.actions);
   const [selection, setSelection] = useState<Selection>(NOTHING);
   const [renamed, setRenamed] = useState<string>();
   // While somebody types a name the list stays as it is: a row that moves would lose the field's focus.

@@ -1,5 +1,6 @@
 import { Observed } from '../../api/observed.ts';
 import type { IconName } from '../../design/icon.tsx';
+import type { MenuItem } from '../../design/menu.tsx';
 import type { Entry } from './entry.ts';
 
 /** Something that other parts of the app do with a file or folder: share it, translate it, unpack it. */
@@ -28,3 +29,9 @@ export function addEntryAction(action: EntryAction): () => void {
   actions.set([...actions.value.filter(({ id }) => id !== action.id), action]);
   return () => actions.set(actions.value.filter((each) => each !== action));
 }
+
+/** Returns those of the actions that apply to an entry, for its menu. */
+export const menuItemsOf = (actions: readonly EntryAction[], entry: Entry): MenuItem[] =>
+  actions
+    .filter((action) => action.appliesTo(entry))
+    .map(({ label, icon, run }) => ({ label: label(), icon, onSelect: () => run(entry) }));

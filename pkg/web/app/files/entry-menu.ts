@@ -1,7 +1,7 @@
 import type { MenuItem, MenuItems } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
 import { clip } from './clipboard.ts';
-import { extensions } from './entry-actions.ts';
+import { extensions, menuItemsOf } from './entry-actions.ts';
 import type { Entry } from './entry.ts';
 import type { FileActions } from './use-file-actions.tsx';
 
@@ -28,9 +28,6 @@ export function entryMenu({ entry, entries, actions, isTrash, onOpen, onRename, 
     ];
   const isOne = entries.length === 1;
   const isFixed = entries.some(({ isSystem }) => isSystem);
-  const added = extensions.actions.value
-    .filter((action) => isOne && action.appliesTo(entry))
-    .map(({ label, icon, run }): MenuItem => ({ label: label(), icon, onSelect: () => run(entry) }));
   const items: (MenuItem | 'separator' | false)[] = [
     isOne && {
       label: t('open'),
@@ -40,7 +37,7 @@ export function entryMenu({ entry, entries, actions, isTrash, onOpen, onRename, 
     },
     isOne && { label: t('download'), icon: 'download', onSelect: () => actions.download(entry) },
     isOne && onShowFolder !== undefined && { label: t('showFolder'), icon: 'folder', onSelect: () => onShowFolder(entry) },
-    ...added,
+    ...(isOne ? menuItemsOf(extensions.actions.value, entry) : []),
     isOne && 'separator',
     isOne && { label: t('rename'), icon: 'edit', shortcut: 'F2', isDisabled: isFixed, onSelect: () => onRename(entry) },
     { label: t('move'), icon: 'move', isDisabled: isFixed, onSelect: () => actions.askDestination('move', entries) },

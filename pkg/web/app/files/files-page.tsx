@@ -16,6 +16,7 @@ import { useTitle } from '../use-title.ts';
 import { clip } from './clipboard.ts';
 import { dropped, isOurs } from './drag.ts';
 import { EntriesView } from './entries-view.tsx';
+import { extensions, menuItemsOf } from './entry-actions.ts';
 import { ofFolder } from './entry.ts';
 import { NewFolderDialog } from './new-folder-dialog.tsx';
 import { folderSource, type Sort } from './sources.ts';
@@ -34,6 +35,7 @@ export function FilesPage() {
   const client = useClient();
   const view = useView();
   const cut = useObserved(clip);
+  const added = useObserved(extensions.actions);
   const [sort, setSort] = useState<Sort>('name');
   const [isMaking, setMaking] = useState(false);
   const entries = useEntries(folderSource(client, id, sort));
@@ -71,6 +73,7 @@ export function FilesPage() {
           if (cut.kind === 'cut') clip.set(undefined);
         },
       },
+    ...(here === undefined ? [] : menuItemsOf(added, ofFolder(here))),
     here !== undefined && { label: t('download'), icon: 'download', onSelect: () => actions.download(ofFolder(here)) },
   ];
   const onSort = (key: string): void => {

@@ -25,7 +25,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   const userId = 'user' in state ? state.user.id : undefined;
   const { value: welcome, problem, reload } = useLoaded((signal) => client.get('/me', { signal }), [userId]);
   const Panel = useObserved(slots.panel);
-  const Overlay = useObserved(slots.overlay);
+  const overlays = useObserved(slots.overlays);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isListOpen, setListOpen] = useState(false);
   const main = useFocusOnNewPage(() => setMenuOpen(false));
@@ -69,7 +69,9 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
           {children}
         </main>
         {Panel && <Panel />}
-        {Overlay && <Overlay />}
+        {overlays.map((Overlay, index) => (
+          <Overlay key={index} />
+        ))}
       </div>
       {isMenuOpen && (
         <Drawer label={t('menu')} closeLabel={t('closeMenu')} onClose={() => setMenuOpen(false)}>

@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks';
+import type { Grantee, Permission } from '../../api/operations.generated.ts';
+import { type ApiProblem, problemOf } from '../../api/problem.ts';
+import { Button } from '../../design/button.tsx';
+import { Select } from '../../design/select.tsx';
+import { Skeleton } from '../../design/skeleton.tsx';
+import { t } from '../../text/sharing.ts';
+import type { Entry } from '../files/entry.ts';
+import { ProblemNote } from '../problem-note.tsx';
+import { useClient } from '../services.ts';
+import type { Loaded } from '../use-loaded.ts';
+import { accessRows, type Level } from './access-rows.ts';
+import { AccessRow } from './access-row.tsx';
+import { GranteeSearch } from './grantee-search.tsx';
+import { grantsOf } from './grants.ts';
+import { levelOptions } from './level-options.ts';
+import type { WhoHasAccess } from './read-access.ts';
+
+interface Props {
+  readonly entry: Entry;
+  readonly access: Loaded<WhoHasAccess>;
+}
+
+/** Who has access and why. Grants are given, changed and taken back here. */
+export function PeopleSection({ entry, access: { value, problem: failed, reload } }: Props) {
+  const client = useClient();
+  const grants = grantsOf(client, entry);
+  const [level, setLevel] = useState<Level>('read');
+  const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
+  const [problem, setProblem] = useState<ApiProblem>();
+  const [said, setSaid] = useState('');
+  const [removed, setRemoved] = useState<{ readonly grant: Permission; readonly name: string }>();
+
+  const change = async (work: () => Promise<unknown>, done: string): Promise<void> => {
+    setProblem(undefined);
+    setRemoved(undefined);
+    try {
+      await work();
+      setSaid(done);
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+    reload();
+  };
+  const add = ({ type, id, name }: Grantee): void => {
+    setNames(new Map([...names, [id, name]]));
+    void change(() => grants.give(type === 'user' ? { user_id: id } : { group_id: id }, level), t('given', { name }));
+  };
+  const remove = async (grant: Permission, name: string): Promise<void> => {
+    await change(
+      async () => {
+        await grants.takeBack(grant);
+        setNames(new Map([...names, [grant.user_id ?? grant.group_id ?? '', name]]));
+        setRemoved({ grant, name });
+      },
+      t('takenBack', { name }),
+    );
+  };
+  const rows = value && accessRows(value.people, value.grants, names);
+
+  return (
+    <section class="share-section" aria-labelledby="share-people">
+      <h3 id="share-people">{t('people')}</h3>
+      <div class="share-add">
+        <GranteeSearch onChoose={add} taken={new Set(rows?.filter(({ kind }) => kind !== 'inherited').map(({ id }) => id))} />
+        <Select label={t('levelOfNew')} isLabelHidden value={level} onValue={setLevel} options={levelOptions()} />
+      </div>
+      {problem && <ProblemNote problem={problem} />}
+      {failed && <ProblemNote problem={failed} onRetry={reload} />}
+      {!value && !failed && <Skeleton label={t('loading')} />}
+      <p role="status" class={removed ? 'share-removed' : 'c-hidden'}>
+        {said}
+        {removed && (
+          <Button
+            kind="quiet"
+            size="s"
+            onClick={() => void change(() => grants.giveAgain(removed.grant), t('given', { name: removed.name }))}
+          >
+            {t('undo')}
+          </Button>
+        )}
+      </p>
+      {rows && (
+        <ul role="list" class="share-people">
+          {rows.map((row) => (
+            <AccessRow
+              key={`${row.kind} ${row.id}`}
+              row={row}
+              onChange={(grant, terms, name) => change(() => grants.change(grant, terms), t('changed', { name }))}
+              onRemove={remove}
+            />
+          ))}
+        </ul>
+      )}
+      {value?.isMore && <p class="share-quiet">{t('andOthers')}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+import { Notice } from '../../design/badge.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { t } from '../../text/sharing.ts';
+import type { Entry } from '../files/entry.ts';
+import { useClient } from '../services.ts';
+import { useLoaded } from '../use-loaded.ts';
+import { LinksSection } from './links-section.tsx';
+import { PeopleSection } from './people-section.tsx';
+import { readAccess } from './read-access.ts';
+import './share-dialog.css';
+
+/** Who has access to a file or folder, by which links, and how to give and take it. */
+export function ShareDialog({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+  const client = useClient();
+  const access = useLoaded((signal) => readAccess(client, entry, signal), [entry.id]);
+  return (
+    <Dialog title={t('title', { name: entry.name })} closeLabel={t('close')} onClose={onClose}>
+      {access.problem?.status === 403 ? (
+        <Notice>{t('notYours')}</Notice>
+      ) : (
+        <>
+          <PeopleSection entry={entry} access={access} />
+          <LinksSection entry={entry} />
+        </>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,38 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { problemOf } from '../../api/problem.ts';
+import { toasts } from '../../design/toasts.ts';
+import { textsLoaded } from '../../text/language.ts';
+import { t } from '../../text/sharing.ts';
+import { addEntryAction } from '../files/entry-actions.ts';
+import type { Entry } from '../files/entry.ts';
+import { problemText } from '../problem-text.ts';
+import { useMay } from '../services.ts';
+
+type Dialog = ComponentType<{ readonly entry: Entry; readonly onClose: () => void }>;
+
+/** Adds "Share" to the menu of files and folders, for people who may share. The dialog is loaded when it is first opened. */
+export function Sharing() {
+  const mayShare = useMay('share:files');
+  const [shown, setShown] = useState<{ readonly entry: Entry; readonly Dialog: Dialog }>();
+  useEffect(() => {
+    if (!mayShare) return undefined;
+    const open = async (entry: Entry): Promise<void> => {
+      try {
+        const { ShareDialog } = await import('./share-dialog.tsx');
+        await textsLoaded();
+        setShown({ entry, Dialog: ShareDialog });
+      } catch (error) {
+        toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      }
+    };
+    return addEntryAction({
+      id: 'share',
+      label: () => t('action'),
+      icon: 'share',
+      appliesTo: () => true,
+      run: (entry) => void open(entry),
+    });
+  }, [mayShare]);
+  return shown ? <shown.Dialog entry={shown.entry} onClose={() => setShown(undefined)} /> : null;
+}
