@@ -10,7 +10,7 @@ const TRAILING = /[. ]+$/;
 /** Names of devices on Windows, whatever follows the first dot; Windows takes the superscript digits for digits too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?= *(?:\.|$))/i;
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
-/** Each taken name tries this many numbers by itself; then the numbers of the folder continue, so that no folder takes long. */
+/** A taken name tries this many numbers of its own, and then continues with numbers shared by the folder, which is faster. */
 const OWN_NUMBERS = 10;
 
 /**
@@ -34,9 +34,9 @@ export const unpackedAs = (name: string): string =>
   name.normalize('NFD').replaceAll(IGNORED, '').toUpperCase().toLowerCase().normalize('NFC');
 
 /**
- * The names in one folder of an archive: no two of them unpack to one path on Linux, macOS or Windows. The same names in the
- * same order give the same ones. Memory holds only 48 bits of a hash of each name; among 100,000 names, two share them by
- * chance one time in 50,000, and one is renamed without need.
+ * The names in one folder of an archive. No two of them unpack to the same path on Linux, macOS or Windows, and the same input
+ * in the same order gets the same names. Memory holds only 48 bits of a hash of each name. Among 100,000 names, two share them
+ * with a probability of 1 in 50,000; then one is renamed unnecessarily.
  */
 export class FolderNames {
   readonly #taken = new Set<number>();

@@ -3,7 +3,7 @@ import type { TaskItem } from '../../tasks/task-steps.sql.ts';
 import { lockFiles } from '../model/files/files.sql.ts';
 import type { BatchItem } from './batch.schema.ts';
 
-/** Names the items of a task, by its uuid, each once; returns their number. Takes one statement. */
+/** Adds the named items of a task (by its uuid), each once; returns their number. Takes one statement. */
 export async function nameItems(sql: Sql, task: string, items: readonly BatchItem[]): Promise<number> {
   const [named] = await sql.query<{ total: number }>(
     `WITH item AS (
@@ -86,7 +86,7 @@ const COVERED = `
   SELECT c.uuid FROM folders c JOIN folders d ON d.id = c.parent_id
   WHERE c.uuid = ANY ($2::uuid[]) AND ${wentWith('c', 'd.ancestry')}`;
 
-/** Returns the uuids of items that went with a folder of the same task. One statement. */
+/** Returns the uuids of items that were changed together with a folder of the same task. One statement. */
 export const coveredOf = async (sql: Sql, taskId: number, targets: readonly string[]): Promise<ReadonlySet<string>> =>
   new Set((await sql.query<{ uuid: string }>(COVERED, [taskId, targets])).map(({ uuid }) => uuid));
 

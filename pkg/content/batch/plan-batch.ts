@@ -17,12 +17,12 @@ import { BELOW_NONE } from './plan-copies.ts';
 /** The number of named items that one step adds. */
 const NAMED_AT_ONCE = 1_000;
 const PAGES_AT_ONCE = 5;
-/** Folders that go before files have lower ranks, those that go after them higher ones. */
+/** Folders that are processed before files have lower ranks than files; folders that are processed after them, higher ones. */
 export const RANK_OF_FILES = 10_000;
 
 type Task = HeldTask<BatchArguments>;
 
-/** The highest folders go first; where folders go after files, the lowest do. */
+/** The highest folders come first; if folders come after files, the lowest come first. */
 const rankOf = ({ folders }: Operation, type: 'file' | 'folder', depth: number): number => {
   if (type === 'file') return RANK_OF_FILES;
   return folders === 'last' ? 2 * RANK_OF_FILES - depth : depth;
@@ -64,7 +64,7 @@ const anyFolders = async (tx: Tx, uuids: readonly string[]): Promise<FolderRecor
     ? []
     : tx.query(`SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = ANY ($1::uuid[])`, [uuids]);
 
-/** Makes the next matches of the filter items, where the operation takes them. Throws `not_found` for a folder of the filter. */
+/** Adds the next matches of the filter as items, if the operation supports them. Throws `not_found` for its folder. */
 export async function planMatches(
   tx: Tx,
   task: Task,

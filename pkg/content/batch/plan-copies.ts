@@ -38,9 +38,8 @@ interface Root {
 }
 
 /**
- * Adds everything below the next folders as items, each to be copied into the copy of its folder; what is an item already is
- * copied there alone. The highest folders come first. Folders that cannot be copied have nothing below them: they fail by
- * themselves.
+ * Adds everything below the next folders as items, each to be copied into the copy of its folder; existing items are not added
+ * twice. The highest folders come first. Nothing below a folder that cannot be copied is added; the folder itself fails.
  */
 export async function planBelow(tx: Tx, task: Task, actor: Actor, rankOfFiles: number): Promise<void> {
   let cursor = task.cursor as unknown as Below;

@@ -16,7 +16,7 @@ const COPIES_AT_ONCE = 8;
 /** While contents are copied, a task that was cancelled is noticed this often. */
 const CHECK_EVERY_MS = 500;
 
-/** Whose task copies contents. */
+/** The task that copies contents, and its user. */
 export interface Copier {
   /** The uuid of the task, also that of its reservation. */
   readonly task: string;
@@ -72,9 +72,9 @@ function upTo<T extends { readonly size: number }>(bytes: number, contents: read
 }
 
 /**
- * Has the store copy contents whose quota is reserved, and then `commit` make files of them in a step: it gives the items of
- * those that it made. Contents that no file was made of are deleted. Where the reservation had expired, and others have taken the
- * quota, nothing is made.
+ * Copies contents within the store after their quota was reserved. Then `commit` creates files from them in a step, and returns
+ * the items of these. Contents without a file are deleted. If the reservation expired and others took the quota, no file is
+ * created.
  */
 export async function copyContents<Arguments>(
   services: WorkerServices,
@@ -149,7 +149,7 @@ async function copyAll(
       }
     }
   };
-  // All have ended before anything is deleted: none writes an object afterwards.
+  // Wait for all copies before deleting anything, so that none writes an object afterwards.
   const ended = await Promise.allSettled(Array.from({ length: COPIES_AT_ONCE }, copyNext));
   const failure = ended.find((one) => one.status === 'rejected');
   if (failure) throw failure.reason;

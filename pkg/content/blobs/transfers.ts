@@ -61,13 +61,13 @@ interface Measured {
  * Uploads and downloads in progress at this server.
  *
  * Invariants:
- * - A user has at most `perPerson` of them, over all tokens and download links; downloads by share links count to the link's
- *   maker, to the network, and together have at most half of the server's downloads and of its archives, whatever number of
- *   links, networks and accounts there are.
- * - A transfer whose client is slower than the least rate is stopped, and one that lasts too long. Only the time that the server
- *   waits for the client counts, not the time in which stores work or an upload waits for its share of memory. The more downloads
- *   there are, the faster each must be.
- * - One timer for all of them, and none while there are none.
+ * - A user has at most `perPerson` of them, over all tokens and download links. Downloads by share links count against the link's
+ *   maker and the network. Together they have at most half of the server's downloads and of its archives, however many links,
+ *   networks and accounts are used.
+ * - A transfer is stopped if its client is slower than the minimum rate, or if it lasts too long. Only the time in which the
+ *   server waits for the client counts, not the time in which stores work or an upload waits for its share of memory. The
+ *   minimum rate rises with the number of downloads.
+ * - All transfers share one timer, which runs only while there are transfers.
  */
 export class Transfers {
   readonly #limits: TransferLimits;
@@ -108,7 +108,7 @@ export class Transfers {
     return this.#limits.archiveBytes / 2;
   }
 
-  /** Throws `too_many_transfers`; `unavailable` where the server has as many downloads as it can have. */
+  /** Throws `too_many_transfers`, or `unavailable` if the server has reached its limit. */
   begin(kind: 'upload' | 'download', counted: Counted, traffic: Traffic): Transfer {
     return this.#begin(kind, this.#slotsOf(kind, counted), traffic);
   }

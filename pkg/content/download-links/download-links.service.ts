@@ -26,10 +26,11 @@ const EXPORT_TOKEN = /^[0-9a-f]{64}$/;
  * - A link serves what its session may read when it is used: it ends with the session, the user's account and their permission.
  * - It is sealed under the tenant's data key: it can be neither forged nor read, and no other tenant opens it.
  * - A download by link counts against the limits of its user, as a download by token does.
- * - A link that was given to an LMS (`FetchLink`) needs no session: it serves that version until it ends, or the file is gone, or
- *   whoever gave it may no longer sign in or read the file. It counts as a download by share link does, since an LMS shows an
+ * - A link that was given to an LMS (`FetchLink`) needs no session. It serves that version until it expires, the file is gone, or
+ *   the person who gave it may no longer sign in or read the file. It counts like a download by share link, since an LMS shows an
  *   image to a whole course at once.
- * - So is an image link (`image-links.sql.ts`), which has no end of its own and outlives the rotation of the data key.
+ * - The same holds for an image link (`image-links.sql.ts`), except that it never expires and outlives the rotation of the data
+ *   key.
  * - A link of an export (pkg/content/exports) needs no session: it serves the archive until it expires, or its user may no longer
  *   sign in.
  * - A link that is invalid for any reason looks like one that never existed.
@@ -78,7 +79,7 @@ export class DownloadLinks {
     return this.#seal(actor, { file: file.uuid, ...(version === undefined ? {} : { version }) });
   }
 
-  /** Makes a link to the archive of a folder that the actor may read. One statement. Throws `not_found`. */
+  /** Creates a link to the archive of a folder that the actor may read. One statement. Throws `not_found`. */
   async issueForFolder(actor: Actor, folderId: string): Promise<string> {
     const folder = await this.#archives.read(actor, folderId);
     return this.#seal(actor, { folder: folder.uuid });
@@ -127,7 +128,7 @@ export class DownloadLinks {
       : this.#versions.open(actor, file, version, request);
   }
 
-  /** Returns the uuid of the user who requested the link, while it and their session are valid. Asks no store. */
+  /** Returns the uuid of the user who requested the link, while it and their session are valid. Uses no store. */
   holder(sealed: string): string | undefined {
     const link = this.#opened(sealed);
     return link?.session === undefined ? undefined : link.user;

@@ -6,8 +6,8 @@ import { grantsOf } from '../model/access/grants-of-user.sql.ts';
 const GIVER = `SELECT id AS "userId", email, roles FROM users WHERE uuid = $1 AND is_active`;
 
 /**
- * Returns the person who gave a link away, with their present rights, without a session. Undefined: they may no longer sign in,
- * or read files. Takes two statements.
+ * Returns the person who gave a link away, with their present rights but no session. Returns undefined if they may no longer sign
+ * in or read files. Takes two statements.
  */
 export async function giverOf(db: Database, uuid: string, now: Date): Promise<Actor | undefined> {
   const [user] = await db.prepared<{ userId: number; email: string; roles: readonly Role[] }>('content-giver', GIVER, [uuid]);

@@ -51,10 +51,10 @@ export class CopyFile {
   }
 
   /**
-   * Copies a file that the actor may read; they own and pay for the copy: content, metadata and their own tags, no grants and
-   * no older versions. Takes six statements, and one more each where the file is not cached, in a folder, and above 8 MiB.
-   * Throws `not_found` (also where the file goes meanwhile), `forbidden`, `name_conflict`, `quota_exceeded`,
-   * `too_many_transfers`, `validation_failed` (too long a path).
+   * Copies a file that the actor may read, with content, metadata and the actor's own tags, but without grants and older
+   * versions. The actor owns the copy, which counts against their quota. Takes six statements, and one more each if the file is
+   * not cached, in a folder, and larger than 8 MiB. Throws `not_found` (even if the file is deleted meanwhile), `forbidden`,
+   * `name_conflict`, `quota_exceeded`, `too_many_transfers`, `validation_failed` (too long a path).
    */
   async copy(actor: Actor, id: string, input: FileCopy, request: RequestInfo): Promise<SeenFile> {
     const source = await this.#files.read(actor, id);

@@ -44,8 +44,8 @@ export class FileMoves {
   }
 
   /**
-   * Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves.
-   * Throws `name_conflict`.
+   * Renames and moves. A move requires write access to the destination and gives nobody more rights; only the owner may move to
+   * the root. Throws `name_conflict`.
    */
   async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, caller) => {
@@ -76,8 +76,8 @@ export class FileMoves {
 }
 
 /**
- * Returns the folder that the file moves to; `undefined` leaves it where it is, and so does what is shown to the actor as its
- * folder: null for whoever sees none.
+ * Returns the folder that the file moves to. `undefined` leaves it where it is, and so does the folder id that the actor is
+ * shown, which is null if they cannot see its folder.
  */
 export async function destinationOf(
   tx: Tx,

@@ -38,8 +38,8 @@ const FREE = `
  * Moves files to the trash, restores them, and deletes them permanently.
  *
  * Invariants:
- * - A deletion and a restoration each emit one event in the same transaction; purging a file from the trash emits none, since
- *   trashing it did.
+ * - A deletion and a restoration each emit one event in the same transaction. Purging a file from the trash emits none, since
+ *   trashing it emitted one.
  * - A permanent deletion frees its owner's quota by all its versions and requests that their objects are purged, in the same
  *   transaction.
  */
@@ -77,8 +77,8 @@ export class FileTrash {
   }
 
   /**
-   * Moves many files to the trash; of those that stay, gives what refused each, by its id. Four statements, and one for each
-   * 1,000 events.
+   * Moves many files to the trash; returns why each refused file was refused, by its id. Four statements, and one for each 1,000
+   * events.
    */
   async trashAll(actor: Actor, ids: readonly string[]): Promise<ReadonlyMap<string, Problem>> {
     await this.#schedule.ensure();
@@ -118,8 +118,8 @@ export class FileTrash {
   }
 
   /**
-   * Takes a file out of the trash, to where it was or to another folder; a live one is left as it is. Throws `name_conflict` when
-   * its name has been taken since, `conflict` when its folder is in the trash and no other is named.
+   * Restores a file from the trash to its former folder or another one; a live file stays as it is. Throws `name_conflict` if its
+   * name was taken meanwhile, and `conflict` if its folder is in the trash and the request names no other.
    */
   async restore(actor: Actor, id: string, input: FileRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, caller) => {
@@ -151,7 +151,7 @@ export class FileTrash {
     });
   }
 
-  /** Throws `name_conflict`; with `rename` where none of the alternatives is free. */
+  /** Throws `name_conflict`; with `rename`, only if no alternative name is free. */
   async #restoreAs(
     tx: Tx,
     caller: Caller,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Permission } from '../../api/actor.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
 
-/** Copies what is in the folder `source` to the folder `copy`, which is there. */
+/** Copies the content of the folder `source` to the existing folder `copy`. */
 export const COPY_FOLDER = taskKind({
   name: 'copy_folder',
   arguments: z.object({

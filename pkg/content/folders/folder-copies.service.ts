@@ -16,7 +16,7 @@ import { folderSeenBy } from '../model/folders/folders.view.ts';
 import { makeFolder } from '../model/folders/new-folder.ts';
 
 /**
- * Copies of folders: the copy itself is made with the request, which decides its name, and a job copies what is in it
+ * Copies folders. The request creates the copy itself and decides its name; a job then copies the content
  * (copy-folder.processor.ts).
  */
 export class FolderCopies {
@@ -31,9 +31,9 @@ export class FolderCopies {
   }
 
   /**
-   * Needs read on the folder and write on the one that the copy is in. Nine statements, eight into the root. Throws `not_found`,
-   * `forbidden`, `name_conflict`,
-   * `conflict` (into itself or below, too many jobs), `validation_failed` (too deep, too long a path).
+   * Requires read access to the folder and write access to the destination. Nine statements, eight into the root. Throws
+   * `not_found`, `forbidden`, `name_conflict`, `conflict` (into itself or below, too many jobs), `validation_failed` (too deep,
+   * too long a path).
    */
   async copy(actor: Actor, id: Uuid, input: FolderCopy): Promise<TaskView> {
     return this.#transactions.run(actor, async (tx, caller) => {
@@ -45,14 +45,14 @@ export class FolderCopies {
     });
   }
 
-  /** Makes the copy alone, under this uuid, without a job that fills it. Throws what `copy` does. */
+  /** Creates the empty copy with this uuid, without a job that fills it. Throws what `copy` throws. */
   async make(actor: Actor, id: Uuid, input: FolderCopy, uuid: Uuid): Promise<FolderRecord> {
     const random = { uuid: () => uuid };
     return this.#transactions.run(actor, async (tx, caller) => (await makeCopy(tx, { caller, random }, id, input)).folder);
   }
 }
 
-/** Makes the folder that is to be a copy, empty. Throws what `FolderCopies.copy` does, without the jobs. */
+/** Creates the empty folder of a copy. Throws what `FolderCopies.copy` throws, except for the limit of jobs. */
 async function makeCopy(
   tx: Tx,
   { caller, random }: { readonly caller: Caller; readonly random: Pick<Random, 'uuid'> },

@@ -34,9 +34,9 @@ export class FolderMoves {
   }
 
   /**
-   * Gives a folder, whose tree is locked, this name and parent (null: none), and returns it as it is then. A folder that is there
-   * already stays as it is. Gives nobody more rights, and ends those that were given through folders that it leaves. One
-   * statement, two more where it leaves folders, one more for whoever owns neither it nor a folder above it. Throws
+   * Gives a folder, whose tree is locked, this name and parent (null: none), and returns the result. A folder that has them
+   * already stays as it is. Nobody gets more rights, and grants that were given through the folders that it leaves end. One
+   * statement, two more if it leaves folders, one more if the actor owns neither it nor a folder above it. Throws
    * UniqueViolation, `forbidden`, `validation_failed` (too deep, too long a path).
    */
   async move(
@@ -78,9 +78,9 @@ export function requireChangeable(caller: Caller, folder: FolderRecord, wanted: 
 }
 
 /**
- * Returns the folder that it moves into; null: none. `parentId` undefined leaves it where it is, and so does what is shown as
- * its parent: null for whoever sees none. Throws `not_found` and `forbidden` (the target, the root of another), `conflict`
- * (into itself or below), `validation_failed` (the path).
+ * Returns the folder that it moves into; null: none. An undefined `parentId` leaves it where it is, and so does the parent that
+ * the actor is shown, which is null if they cannot see it. Throws `not_found` and `forbidden` (the target, the root of another
+ * user), `conflict` (into itself or below), `validation_failed` (the path).
  */
 export function destination(
   caller: Caller,

@@ -22,14 +22,14 @@ import { purgeTree, restoreTree, trashTree } from '../trash/folder-trash.sql.ts'
 import type { FolderRestoration, FolderView } from '../model/folders/folders.schema.ts';
 
 /**
- * Folders that go to the trash, come back, or go for ever, each with all below it.
+ * Moves folders to the trash, restores them, and deletes them permanently, each with everything below it.
  *
  * Invariants:
- * - What was in a folder goes with it and comes back with it, or a part of it by itself; what was deleted before stays in the
- *   trash, and goes for ever with the folder.
- * - Each file below that was live has one event of the change, in its transaction.
- * - A permanent deletion frees the owners' quotas by all versions below, and has their objects deleted.
- * - Of a restoration and a permanent deletion that race, one finds what the other has left.
+ * - The live content of a folder goes to the trash with it, and is restored with it or in part. Content that was deleted earlier
+ *   stays in the trash, and is permanently deleted with the folder.
+ * - Each live file below emits one event in the transaction of the change.
+ * - A permanent deletion frees the quota of all versions below, and has their objects deleted.
+ * - If a restoration races with a permanent deletion, the second one sees the result of the first.
  */
 export class FolderTrash {
   readonly #transactions: AuthorizedTransactions;
@@ -59,7 +59,7 @@ export class FolderTrash {
   }
 
   /**
-   * Deletes a folder for ever, from the trash or directly. Requires the level admin. Takes six statements. Throws `not_found`,
+   * Deletes a folder permanently, from the trash or directly. Requires the level admin. Takes six statements. Throws `not_found`,
    * `forbidden`, `precondition_failed`.
    */
   async purge(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
@@ -72,10 +72,9 @@ export class FolderTrash {
   }
 
   /**
-   * Takes a folder out of the trash; a live one is left as it is. Five statements, one more to another place or name, three more
-   * with `rename`. Throws `not_found`, `forbidden`,
-   * `precondition_failed`, `name_conflict`, `conflict` (its folder is in the trash), `validation_failed` (too deep, too long a
-   * path).
+   * Restores a folder from the trash; a live one stays as it is. Five statements, one more to another folder or name, three more
+   * with `rename`. Throws `not_found`, `forbidden`, `precondition_failed`, `name_conflict`, `conflict` (its folder is in the
+   * trash), `validation_failed` (too deep, too long a path).
    */
   async restore(actor: Actor, id: Uuid, input: FolderRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
     return this.#transactions.run(actor, async (tx, caller) => {
@@ -111,7 +110,7 @@ export class FolderTrash {
     const names = Array.from({ length: NAME_ATTEMPTS + 1 }, (_, at) =>
       at === 0 ? folder.name : alternativeName(folder.name, at),
     );
-    // Each attempt writes all below it, so it is made for a name that is free; a further one where somebody takes that name
+    // Each attempt writes everything below, so that it uses a name that is free. It is repeated if somebody takes that name
     // meanwhile.
     for (const _ of names) {
       const name = await freeName(tx, location, names);

@@ -24,8 +24,8 @@ import type { FolderChanges, FolderView, NewFolder } from '../model/folders/fold
  * Invariants:
  * - However many changes race, no folder is below itself, and the path, depth and ancestry of each are those of its parent and
  *   its name.
- * - A change of a folder concerns all below it or nothing, in one transaction; each live file below it has one event.
- * - A folder that the system manages is changed by the system alone.
+ * - A change of a folder applies to everything below it or to nothing, in one transaction; each live file below emits one event.
+ * - Only the system changes folders that it manages.
  */
 export class Folders {
   readonly #db: Database;
@@ -41,9 +41,8 @@ export class Folders {
   }
 
   /**
-   * `created` is false where `on_conflict` let one that is there be taken. Throws `name_conflict`, `not_found` and `forbidden`
-   * (the parent),
-   * `validation_failed` (too deep, too long a path).
+   * `created` is false if `on_conflict` selected an existing folder. Throws `name_conflict`, `not_found` and `forbidden` (the
+   * parent), `validation_failed` (too deep, too long a path).
    */
   async create(actor: Actor, input: NewFolder): Promise<{ created: boolean; folder: FolderView }> {
     return this.#transactions.run(actor, async (tx, caller) => {
@@ -62,11 +61,11 @@ export class Folders {
   }
 
   /**
-   * Renames and moves a folder (PUT and PATCH). A move needs write on the folder and on the destination and gives nobody more
-   * rights; into the root only the owner moves. Four statements: what it is, the locks, what it is under them, and the change
-   * of all below (one more for each 20,000 files). Two more where it leaves folders of others that gave rights, one more for
-   * whoever owns neither it nor a folder above it. Throws `not_found`, `forbidden`, `precondition_failed`, `name_conflict`,
-   * `conflict` (into itself or below), `validation_failed` (too deep, too long a path).
+   * Renames and moves a folder (PUT and PATCH). A move requires write access to the folder and the destination and gives nobody
+   * more rights; only the owner may move to the root. Four statements: read, lock, read again, and change everything below (one
+   * more for each 20,000 files). Two more if it leaves folders of others that gave rights, one more if the actor owns neither it
+   * nor a folder above it. Throws `not_found`, `forbidden`, `precondition_failed`, `name_conflict`, `conflict` (into itself or
+   * below), `validation_failed` (too deep, too long a path).
    */
   async change(actor: Actor, id: Uuid, patch: FolderChanges, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
     return this.#transactions.run(actor, async (tx, caller) => {

@@ -53,10 +53,10 @@ export interface Moved {
 }
 
 /**
- * Gives a folder, whose tree is locked (`lockTree`), another name and parent, and all below it the paths, depths and ancestries
- * that follow; each live file there is an event file.updated. One statement, and one more for each 20,000 files. Throws
- * UniqueViolation where the name is taken, CheckViolation (`folders_depth_check`) and DataException where something below would
- * be too deep, or its path too long.
+ * Gives a folder, whose tree is locked (`lockTree`), another name and parent, and updates the paths, depths and ancestries of
+ * everything below; each live file there emits file.updated. One statement, and one more for each 20,000 files. Throws
+ * UniqueViolation if the name is taken, CheckViolation (`folders_depth_check`) and DataException if something below would be too
+ * deep, or its path too long.
  */
 export async function moveFolder(
   tx: Pick<Tx, 'prepared'>,

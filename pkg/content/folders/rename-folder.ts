@@ -12,9 +12,9 @@ export type RenamingSql = Pick<Tx, 'query' | 'prepared'>;
 const REFUSALS = ['23505', '22001'];
 
 /**
- * Gives a folder the first of `names` that no live sibling has and with which no path below it is too long: a move to where it
- * is, with the events of one. `isWanted` is asked under the lock for the name that it has then. Undefined: nothing was renamed.
- * The caller invalidates the tag `folders`.
+ * Renames a folder to the first of `names` that is free among its live siblings and makes no path below too long. It emits the
+ * events of a move. `isWanted` is called under the lock with the present name. Returns undefined if nothing was renamed. The
+ * caller invalidates the tag `folders`.
  */
 export async function renameFolder(
   sql: RenamingSql,

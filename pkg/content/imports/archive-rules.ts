@@ -45,8 +45,8 @@ const ENCRYPTED_FLAG = 0x1;
 const IN_ZIP64 = 0xffffffff;
 
 /**
- * Throws Refused where the local header is another entry's than the central directory says. A size or CRC that it leaves to the
- * data descriptor is 0.
+ * Throws Refused if the local header does not match the entry of the central directory. A size or CRC that it leaves to the data
+ * descriptor is 0.
  */
 export function requireSame(entry: ListedEntry, { head, nameCrc }: { readonly head: Buffer; readonly nameCrc: number }): void {
   const flags = head.readUInt16LE(6);
@@ -72,8 +72,8 @@ interface Span {
 }
 
 /**
- * Throws Refused where entries overlap each other or the central directory, which begins at `directory`; an entry that is listed
- * twice is tolerated. Gives where what comes after each offset begins.
+ * Throws Refused if entries overlap each other or the central directory, which begins at `directory`. An entry that is listed
+ * twice is tolerated. Returns, for each offset, the offset of the next structure.
  */
 export function requireApart(spans: Span[], directory: number): ReadonlyMap<number, number> {
   spans.sort((a, b) => a.offset - b.offset || a.end - b.end);

@@ -33,12 +33,12 @@ import { beginStaging, STAGED_MS } from './imports.sql.ts';
 const ZIP = 'application/zip';
 
 /**
- * Requests imports; import.processor.ts does them.
+ * Requests imports, which import.processor.ts runs.
  *
  * Invariants:
  * - An archive that came with the request is an object of the bucket until its task has ended, and counts as reserved quota until
  *   then.
- * - What the end of the archive shows is refused with the request; nothing of it stays.
+ * - An archive whose last bytes show that it is unusable is refused with the request, and nothing of it stays.
  */
 export class Imports {
   readonly #db: Database;

@@ -46,11 +46,12 @@ interface FileItem extends ImportItem {
 const UNDONE = [ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout];
 
 /**
- * Makes entries whose contents are in the store files and folders, in the transaction of a step: in one statement as many uploads
- * do, and those by themselves that this leaves out. Each has ended then, and its content is a version's or is purged.
+ * Turns entries whose contents are in the store into files and folders, in the transaction of a step. One statement does this for
+ * most of them, as for many uploads; the rest follow one by one. Afterwards every entry has ended, and its content belongs to a
+ * version or is purged.
  *
- * Folders of the archive are those that are there by their names, else made. Rows are locked as single changes lock them:
- * folders, files, then the quota.
+ * Folders of the archive are matched with existing ones by name, or created. Rows are locked in the same order as by single
+ * changes: folders, files, then the quota.
  */
 export async function publish(publication: Publication): Promise<void> {
   const { services, context, tx, task, actor, target, items } = publication;

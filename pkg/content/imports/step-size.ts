@@ -3,13 +3,13 @@ import type { ImportItem } from './imports.sql.ts';
 const ENTRIES_FIRST = 20;
 const ENTRIES_MAX = 100;
 const STEP_MS = 200;
-/** Paths of an archive may be deep: each may have its step make as many folders as it has names. */
+/** A path of an archive may be deep, and a step may have to create a folder for each of its names. */
 const FOLDERS_MAX = 100;
 const DEPTH_MAX = 100;
 
 /**
- * Entries that are made files in one step. It holds folders, and its owner's row, for which their other requests wait: so a step
- * is to last about STEP_MS, whatever its entries cost.
+ * The number of entries that one step turns into files. A step locks folders and its owner's row, for which the owner's other
+ * requests wait. The number is adapted so that a step takes about STEP_MS, whatever its entries cost.
  */
 export class StepSize {
   #entries = ENTRIES_FIRST;

@@ -12,7 +12,7 @@ import type { Reading } from './reading.ts';
 /** Contents that are sent to the store at once. Only the last is larger than what Blobs holds of a small one. */
 const STORED_AT_ONCE = 8;
 
-/** Whose contents they are, and where they go. */
+/** The owner of the contents, and where they are stored. */
 export interface Storing {
   readonly uuid: string;
   readonly userId: number;

@@ -15,7 +15,7 @@ import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
 import type { Child, ChildQuery, FolderQuery, FolderView } from '../model/folders/folders.schema.ts';
 
-/** Lists of folders, and of what is in one. What the actor sees of a folder is decided once a page. */
+/** Lists folders, and the content of a folder. What the actor sees of a folder is decided once per page. */
 export class FolderLists {
   readonly #db: Database;
 

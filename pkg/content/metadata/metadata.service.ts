@@ -37,14 +37,14 @@ type IfMatch = readonly string[] | '*' | undefined;
 const PAGE_MAX_BYTES = 4 * MIB;
 
 /**
- * Typed metadata of files: whoever may read a file reads it, whoever may write the file writes it.
+ * Typed metadata of files. People who may read a file may read its metadata, and people who may write it may change them.
  *
  * Invariants:
  * - A file has at most ENTRIES_MAX entries and VALUES_MAX_BYTES of values, however many writers race: the file's row is locked
  *   while they are counted.
- * - Entries count to the quota of the file's owner, in the statement that writes them.
- * - What is stored is of its type.
- * - A change of a file's metadata is one `file.updated` (`metadata`) in its transaction; a value that stays as it is changes
+ * - Entries count against the quota of the file's owner, in the statement that writes them.
+ * - A stored value always has its declared type.
+ * - A change of a file's metadata emits one `file.updated` (`metadata`) in its transaction; writing the present value changes
  *   nothing.
  */
 export class Metadata {

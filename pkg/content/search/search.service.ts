@@ -14,11 +14,11 @@ import { FOUND, type FoundRow, SCORE_MAX, searchPage } from './search.sql.ts';
 import { highlighted, wordsOf } from './words.policy.ts';
 
 /**
- * Search by name, of what the actor may read.
+ * Searches the files and folders that the actor may read, by name.
  *
  * Invariants:
- * - Nothing of what the actor may not see shows: not by an item, its rank, its path, nor by how many there are.
- * - Work is bounded: 1,000 names at most are ranked.
+ * - Results never disclose anything that the actor may not see: neither an item, its rank or path, nor how many there are.
+ * - Work is bounded: at most 1,000 names are ranked.
  */
 export class Search {
   readonly #db: Database;

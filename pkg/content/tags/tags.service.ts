@@ -20,10 +20,10 @@ type IfMatch = readonly string[] | '*' | undefined;
  * A person's tags, and the files that have them.
  *
  * Invariants:
- * - Tags are their owner's alone: nobody else sees or sets them, on a file that several may read either (404). Reading a file is
- *   enough to tag it.
- * - Names are unique among the owner's tags in any case of letters, however many creations and changes race.
- * - `files_count` tells of no file that the owner may no longer read.
+ * - Tags belong to one person: nobody else sees or sets them, even on a file that several may read (404). Read access to a file
+ *   is enough to tag it.
+ * - Names are unique among the owner's tags, regardless of case, however many creations and changes race.
+ * - `files_count` counts only files that the owner may still read.
  */
 export class Tags {
   readonly #db: Database;

@@ -15,13 +15,14 @@ const STEP = { files: 1_000, folders: 1 };
 type Task = HeldTask<unknown>;
 
 /**
- * Deletes for ever what somebody owns that was deleted by itself by the time of the request: files, then folders with all below
- * them, the deepest first. For a schedule: what of everybody's trash is past its time, as empty-trash.processor.ts does.
+ * Permanently deletes the items that a person owns and that were deleted by themselves before the request: files, then folders
+ * with everything below them, the deepest first. For a schedule, it deletes the expired items of everybody's trash, as
+ * empty-trash.processor.ts does.
  *
  * Invariants:
- * - What is restored meanwhile stays, and so does what is deleted later: each is decided under its lock. What is gone by then is
- *   done.
- * - An item, its quota, the purge of its objects and its state are one transaction.
+ * - Items that are restored meanwhile stay, and so do items that are deleted later: each is decided under its lock. Items that no
+ *   longer exist count as done.
+ * - One transaction covers an item, its quota, the purge of its objects and its state.
  */
 export const emptyOwnTrash = taskProcessor({
   kind: EMPTY_OWN_TRASH,

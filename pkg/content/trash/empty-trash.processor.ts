@@ -12,11 +12,11 @@ const EXPIRED_FOLDER = `
   ORDER BY d.deleted_at, d.id LIMIT 1`;
 
 /**
- * Deletes for ever what has been in the trash for its time: folders one by one, each with all below it, then files.
+ * Permanently deletes the items whose time in the trash is over: folders one by one, each with everything below it, then files.
  *
  * Invariants:
- * - What is restored meanwhile stays: each is decided under its lock.
- * - An attempt that ends in the middle has deleted whole folders and files with their quota; the next one goes on.
+ * - Items that are restored meanwhile stay: each is decided under its lock.
+ * - An attempt that is interrupted has deleted whole folders and files with their quota; the next one continues.
  */
 export const emptyTrash = processor({
   job: EMPTY_TRASH,

@@ -16,8 +16,8 @@ import {
 } from '../model/folders/tree-files.sql.ts';
 
 /*
- * A folder that goes to the trash, comes back, or goes for ever, with all below it. The caller has locked its tree (`lockTree`).
- * Each is one statement, and one more for each 20,000 files; its deliveries are those of the events that it wrote.
+ * Moves a folder to the trash, restores it, or deletes it permanently, with everything below it. The caller has locked its tree
+ * (`lockTree`). Each takes one statement, and one more for each 20,000 files, and returns the deliveries of its events.
  */
 
 const TRASHED_FILES_PER_STATEMENT = 5_000;
@@ -146,7 +146,7 @@ export interface OwnTrash {
   readonly before: Date;
 }
 
-/** Deletes for ever those of these files that are of somebody's trash. One statement. */
+/** Permanently deletes the ones of these files that are in somebody's trash. One statement. */
 export const purgeOwnFiles = (
   sql: Pick<Sql, 'query'>,
   uuids: readonly string[],
@@ -154,7 +154,7 @@ export const purgeOwnFiles = (
   now: Date,
 ): Promise<unknown> => sql.query(PURGE_OWN_FILES, [uuids, now.toISOString(), userId, before]);
 
-/** Deletes files for ever that the caller has locked. One statement. */
+/** Permanently deletes files that the caller has locked. One statement. */
 export const purgeLockedFiles = (sql: Pick<Sql, 'query'>, ids: readonly number[], now: Date): Promise<unknown> =>
   sql.query(PURGE_LOCKED_FILES, [ids, now.toISOString()]);
 

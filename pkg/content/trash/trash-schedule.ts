@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { emptiedAt, EMPTY_TRASH } from './trash.jobs.ts';
 
-/** Sees to it that what goes to the trash is deleted when its time is over: by the job for what went there on its day. */
+/** Schedules the job that permanently deletes a day's trash when its time is over. */
 export class TrashSchedule {
   readonly #jobs: DailyJobs;
   readonly #retentionMs: number;
@@ -22,7 +22,7 @@ export class TrashSchedule {
     return this.#jobs.ensure();
   }
 
-  /** Returns when something deleted at this time goes for ever. */
+  /** Returns when an item that is deleted at this time will be deleted permanently. */
   expiryOf(deletedAt: Date): Date {
     return new Date(deletedAt.getTime() + this.#retentionMs);
   }

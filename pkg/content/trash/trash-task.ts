@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { taskKind } from '../../tasks/task-kind.ts';
 
 /**
- * Deletes for ever what somebody owns that was in the trash by the time of the request; without `before`, for a schedule, what of
- * everybody's trash is past its time.
+ * Permanently deletes the trash that a person owned at the time of the request. Without `before`, for a schedule, it deletes the
+ * expired items of everybody's trash.
  */
 export const EMPTY_OWN_TRASH = taskKind({
   name: 'empty_trash',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { job } from '../../api/job.ts';
 import { endOfDay } from '../../events/daily-jobs.ts';
 
-/** Deletes for ever what is past its time in the trash. */
+/** Permanently deletes the items whose time in the trash is over. */
 export const EMPTY_TRASH = job({
   kind: 'trash.empty',
   payload: z.object({}),

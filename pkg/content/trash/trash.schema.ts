@@ -6,7 +6,7 @@ export const TRASH_SORT_FIELDS = ['deleted_at', 'name'] as const;
 export const TrashQuery = z.object(pageQueryOf(TRASH_SORT_FIELDS));
 export type TrashQuery = z.output<typeof TrashQuery>;
 
-/** Something that was deleted by itself; what went with a folder is in it. */
+/** An item that was deleted by itself. Items that went with a folder are inside it. */
 export const TrashItem = z
   .object({
     type: z.enum(['folder', 'file']),

@@ -49,8 +49,8 @@ export interface TrashViewer {
 }
 
 /**
- * Returns the one statement of a page of what was deleted by itself, of what the viewer may write. Sizes and folders above are
- * read once the page is chosen.
+ * Returns the one statement of a page of the items that were deleted by themselves and that the viewer may write. Sizes and
+ * parent folders are read after the page is chosen.
  */
 export function trashList(viewer: TrashViewer, request: KeysetRequest<TrashSort>): Statement {
   const params = new Parameters();

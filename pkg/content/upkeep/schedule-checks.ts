@@ -6,8 +6,8 @@ import { DAY_MS } from '../../runtime/time.ts';
 const EVERY_DAYS = 7;
 
 /**
- * Sees to it that each tenant's integrity is checked once a week: where no check waits, one is due within seven days, at a time
- * of its own. Two workers at once may both insert one: then a tenant is checked twice in that week, which does no harm.
+ * Schedules a weekly integrity check of each tenant: if no check is waiting, one becomes due at a random time within seven days.
+ * Two workers may insert one at the same moment; the tenant is then checked twice in that week, which is harmless.
  */
 export const scheduleIntegrityChecks: Schedule = {
   name: 'schedule integrity checks',

@@ -30,10 +30,9 @@ const MAX_HEADERS_PER_PART = 20;
 /**
  * Reads a multipart/form-data body with one file, which `receive` takes as it comes (nothing is kept in memory or on disk).
  *
- * - Every error of the form (an unknown field, a second file, none, a truncated body, a malformed part) is one 4xx of the
- *   catalogue, thrown only after
- *   `receive` has settled, so that its caller can undo what it did.
- * - The request's own stream is never destroyed here: the reply still has to go out on that connection.
+ * - Every error of the form (an unknown field, a second file, no file, a truncated body, a malformed part) is one 4xx of the
+ *   catalogue. It is thrown only after `receive` has settled, so that the caller can undo what it did.
+ * - The request's own stream is never destroyed here, because the reply still needs the connection.
  */
 export async function readForm<T>(
   request: {

@@ -14,16 +14,16 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { OwnRecord } from '../model/files/files.sql.ts';
 import { type NewFile, storeFiles } from './uploads.sql.ts';
 
-/** Nothing of the statement happened; each upload is tried again alone, in a transaction that says why it fails. */
+/** The statement changed nothing. Each upload is tried again alone, in a transaction that shows why it fails. */
 const UNDONE = [ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout];
 
 /**
- * Makes files of uploads whose bytes are stored: those that end while one statement runs share the next, so that many uploads
- * cost few commits, and uploads of one person wait for each other's lock of the quota no longer than one statement.
+ * Creates files from uploads whose bytes are stored. Uploads that end while one statement runs share the next one. Many uploads
+ * therefore need few commits, and uploads of one person wait for the lock of their quota no longer than one statement.
  *
  * Invariants:
- * - A file, its version, its bytes in the quota and its event are there together or not at all.
- * - What cannot be stored at once is not stored: its transaction decides then, and says why.
+ * - A file, its version, its bytes in the quota and its event are committed together or not at all.
+ * - An upload that the statement cannot store is left to a transaction of its own, which decides and reports why.
  */
 export class NewFiles {
   readonly #db: Database;

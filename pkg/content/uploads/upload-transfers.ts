@@ -15,7 +15,7 @@ import { contentLength, type Upload, type UploadDestination } from './upload.ts'
 import type { UploadTarget } from './uploads.sql.ts';
 
 /**
- * Brings the bytes of an upload into the store: of a new file, a version or a copy.
+ * Sends the bytes of an upload (a new file, a version or a copy) to the store.
  *
  * Invariants:
  * - No transaction is open while bytes flow.
@@ -53,8 +53,8 @@ export class UploadTransfers {
   }
 
   /**
-   * Runs an upload; if it fails, deletes its object and releases its reservation. `counted`: to whom the transfer counts;
-   * `most`: the largest number of bytes that can come, if known. Throws `too_many_transfers`.
+   * Runs an upload; if it fails, deletes its object and releases its reservation. The transfer counts against `counted`. `most`:
+   * the largest possible number of bytes, if known. Throws `too_many_transfers`.
    */
   async run<T>(
     counted: Counted,
@@ -110,7 +110,7 @@ export class UploadTransfers {
     );
   }
 
-  /** Stores the file of a form. `uploader`: with whom it shares the server's buffers. */
+  /** Stores the file of a form. Uploads with the same `uploader` share one part of the server's buffers. */
   async store(
     uploader: string,
     { key, ...to }: UploadDestination,

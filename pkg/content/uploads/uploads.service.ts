@@ -24,18 +24,18 @@ import { type UploadFields, uploadName, uploadType } from './uploads.schema.ts';
 import { findUploadTarget, type UploadTarget } from './uploads.sql.ts';
 
 /**
- * Uploads: multipart bytes go straight to S3, then one statement that uploads share (`NewFiles`), or one short transaction, makes
- * them a file or a version.
+ * Receives uploads. The multipart bytes go straight to S3; then one statement that uploads share (`NewFiles`), or one short
+ * transaction, turns them into a file or a version.
  *
  * Invariants:
  * - No transaction is open while bytes flow.
- * - Rights are checked again once the bytes are here, however long they took.
+ * - Rights are checked again after the bytes have arrived, however long that took.
  * - A quota (current content, versions and trash of the file's owner) is never exceeded, however many uploads race: it is decided
  *   under the lock of the owner's row. Running uploads exceed it by their first step at most (`Reservation`).
  * - A failed upload leaves no row and no readable object.
- * - Up to 8 MiB two statements: quota and folder before the bytes; file with version 1, quota and event after them. Otherwise
- *   five: after the bytes folder, file with version 1, quota and event in a transaction. One more for each step of 8 MiB after
- *   the first.
+ * - An upload up to 8 MiB takes two statements: quota and folder before the bytes; file with version 1, quota and event after
+ *   them. A larger one takes five: after the bytes, a transaction of folder, file with version 1, quota and event. Each further
+ *   step of 8 MiB takes one more.
  */
 export class Uploads {
   readonly #db: Database;
@@ -80,8 +80,8 @@ export class Uploads {
   }
 
   /**
-   * Makes a new file, or with `on_conflict=replace` perhaps a new version of the file that has its name (`created` false).
-   * `sentAs`: the name with which it was sent.
+   * Creates a file, or with `on_conflict=replace` possibly a new version of the file that has its name (`created` false).
+   * `sentAs`: the name under which it was sent.
    */
   async create(by: Uploader, request: RequestInfo): Promise<{ created: boolean; file: SeenFile; sentAs: string }> {
     return this.#transfers.run(by.counted, request, async (destination) => {
@@ -136,7 +136,7 @@ export class Uploads {
     });
   }
 
-  /** Refuses before the bytes flow whatever can be refused then. */
+  /** Refuses an upload before the bytes flow if its refusal is already certain. */
   async #receive(by: Uploader, destination: UploadDestination, part: FilePart): Promise<Upload> {
     const { name, claimed, target } = await this.#target(by, part);
     const quota = destination.isReserved ? { ...target, remainingBytes: Infinity } : target;
@@ -163,8 +163,8 @@ export class Uploads {
   }
 
   /**
-   * Makes a new file by the one statement that it shares with other uploads. Null: the transaction decides, and says what is
-   * wrong. It and `FileWriter.create` apply the same rules.
+   * Creates a file with the one statement that it shares with other uploads. Returns null if a transaction must decide and report
+   * what is wrong. This statement and `FileWriter.create` apply the same rules.
    */
   async #storeAtOnce(actor: Actor, { name, mimeType, target, blob }: Upload, fields: UploadFields): Promise<SeenFile | null> {
     const { folder } = target;

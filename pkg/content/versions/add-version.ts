@@ -22,8 +22,8 @@ import { findUploadTarget } from '../uploads/uploads.sql.ts';
  * Uploads the next version of a file.
  *
  * Invariants:
- * - The uploader's rights are checked again once the bytes are here, however long they took.
- * - The bytes count to the owner of the file.
+ * - The uploader's rights are checked again after the bytes have arrived, however long that took.
+ * - The bytes count against the quota of the file's owner.
  */
 export class AddVersion {
   readonly #db: Database;

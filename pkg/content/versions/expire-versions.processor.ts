@@ -9,8 +9,8 @@ import { DAY_MS } from '../../runtime/time.ts';
  *
  * Invariants:
  * - The current version stays: it is decided under the file's lock.
- * - Objects that a version that stays has too (a restored one) stay.
- * - An attempt that ends in the middle has deleted versions with their quota; the next one goes on.
+ * - An object stays if a remaining version (a restored one) uses it too.
+ * - An attempt that is interrupted has deleted versions with their quota; the next one continues.
  */
 export const expireVersions = processor({
   job: EXPIRE_VERSIONS,

@@ -132,8 +132,8 @@ export class Versions {
   }
 
   /**
-   * Deletes an old version for ever. Three statements. Throws `not_found`, `forbidden` below admin, since nobody can bring it
-   * back, and `conflict` for the current one.
+   * Deletes an old version permanently. Three statements. Throws `not_found`, `forbidden` below admin, since nobody can restore
+   * it, and `conflict` for the current one.
    */
   async remove(actor: Actor, fileId: Uuid, number: number, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#transactions.run(actor, async (tx, caller) => {

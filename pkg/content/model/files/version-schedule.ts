@@ -20,7 +20,7 @@ export class VersionSchedule {
     this.#jobs = new DailyJobs(deps.clock, async (now) => {
       const end = endOfDay(now);
       await schedule({ keep, days }, end);
-      // Without the number of versions, which may have changed by then.
+      // The job does not name the number of versions, which may have changed by then.
       if (days !== null) await schedule({ keep: null, days }, new Date(end.getTime() + days * DAY_MS));
     });
   }

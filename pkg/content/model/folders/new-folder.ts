@@ -10,10 +10,9 @@ import { findChild, findFolder, type FolderRecord, insertFolder } from './folder
 import type { NewFolder } from './folders.schema.ts';
 
 /**
- * Makes a folder in another one, which is held, or in the actor's root. It belongs to the actor, below a system folder to the
- * system user.
- * `created` is false where `on_conflict` let one that is there be taken. Throws `name_conflict`, `validation_failed` (too deep,
- * too long a path).
+ * Creates a folder in another one, which is locked, or in the actor's root. It belongs to the actor, or below a system folder to
+ * the system user. `created` is false if `on_conflict` selected an existing folder. Throws `name_conflict`, `validation_failed`
+ * (too deep, too long a path).
  */
 export async function makeFolder(
   tx: Tx,

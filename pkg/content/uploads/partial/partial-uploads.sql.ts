@@ -99,9 +99,9 @@ const ADD_SEGMENTS = `
   SELECT id FROM upload`;
 
 /**
- * Adds segments behind those that are there, in one statement, so that the upload becomes `after`; the first holds the bytes of
- * `replaced` too, which goes. False: the upload is not what it was `before`, because another request has added some or has said
- * its length, or it is gone.
+ * Appends segments in one statement, so that the upload becomes `after`. The first one also holds the bytes of `replaced`, which
+ * is deleted. Returns false if the upload is no longer in the state `before`: another request added segments or set the length,
+ * or it was deleted.
  */
 export async function addSegments(
   tx: Sql,
@@ -132,7 +132,7 @@ const COMPLETE = `
 export const completeUpload = async (tx: Tx, { id, received, length }: PartialUpload, file: string): Promise<boolean> =>
   (await tx.query(COMPLETE, [id, received, file, length])).length > 0;
 
-/** Deletes an upload and gives the keys of its segments. False: another request has deleted it. */
+/** Deletes an upload and returns the keys of its segments, or false if another request has deleted it. */
 export async function deleteUpload(tx: Tx, { id, uuid }: Pick<PartialUpload, 'id' | 'uuid'>): Promise<string[]> {
   // Its lock makes what is added meanwhile come before, and be seen.
   await tx.query('SELECT id FROM partial_uploads WHERE id = $1 FOR UPDATE', [id]);
@@ -144,7 +144,7 @@ export async function deleteUpload(tx: Tx, { id, uuid }: Pick<PartialUpload, 'id
 
 const UPLOADS_AT_ONCE = 20;
 
-/** Deletes some of the uploads that have expired, and gives the keys of their segments. */
+/** Deletes some expired uploads, and returns the keys of their segments. */
 export async function deleteExpired(tx: Sql, now: Date): Promise<{ uploads: number; keys: string[] }> {
   const expired = await tx.query<{ id: number }>(
     'SELECT id FROM partial_uploads WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED',
