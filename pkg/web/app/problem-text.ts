@@ -1,4 +1,4 @@
-import type { ApiProblem } from '../api/problem.ts';
+import { ApiProblem } from '../api/problem.ts';
 import { isEnglish } from '../text/language.ts';
 import { en } from '../text/problems.en.ts';
 import { type Key, t } from '../text/problems.ts';
@@ -21,3 +21,7 @@ export function problemText({ code, message, retryAfter }: ApiProblem): string {
   if (message !== '' && isEnglish() && !OWN_WORDS.has(code)) return message;
   return isKnown ? t(key as Key, { seconds: retryAfter ?? 1 }) : message || t('problem.unknown');
 }
+
+/** Returns what an error means that is part of an answer: of an item of a job, for example. */
+export const errorText = ({ code, message }: { readonly code: string; readonly message: string }): string =>
+  problemText(new ApiProblem({ status: 0, code, message }));

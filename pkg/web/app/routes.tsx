@@ -46,6 +46,12 @@ export const ROUTES: readonly AppRoute[] = [
     page: page(async () => (await import('./files/list-pages.tsx')).TrashPage),
     nav: { href: '/trash', label: 'nav.trash', icon: 'trash' },
   },
+  {
+    path: '/jobs',
+    page: page(async () => (await import('./jobs/jobs-page.tsx')).JobsPage),
+    nav: { href: '/jobs', label: 'nav.jobs', icon: 'jobs' },
+  },
+  { path: '/jobs/:id', page: page(async () => (await import('./jobs/job-page.tsx')).JobPage) },
   { path: '/search', page: page(async () => (await import('./files/search-page.tsx')).SearchPage) },
   { path: '/', page: page(async () => (await import('./welcome/home-page.tsx')).HomePage) },
   { path: '/welcome', page: page(async () => (await import('./welcome/welcome-page.tsx')).WelcomePage) },

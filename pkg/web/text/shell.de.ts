@@ -17,6 +17,7 @@ export const de: Texts<typeof en> = {
   'nav.recent': 'Zuletzt geändert',
   'nav.shared': 'Mit mir geteilt',
   'nav.trash': 'Papierkorb',
+  'nav.jobs': 'Aufträge',
   'nav.admin': 'Administration',
 
   'quota.label': 'Speicherplatz',

@@ -14,6 +14,7 @@ export const en = {
   'nav.recent': 'Recent',
   'nav.shared': 'Shared with me',
   'nav.trash': 'Trash',
+  'nav.jobs': 'Jobs',
   'nav.admin': 'Administration',
 
   'quota.label': 'Storage',

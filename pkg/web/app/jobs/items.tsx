@@ -1,0 +1,115 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Job, JobItem } from '../../api/operations.generated.ts';
+import { problemOf } from '../../api/problem.ts';
+import { Badge, type Tone } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { EndlessList } from '../../design/endless-list.tsx';
+import { Select } from '../../design/select.tsx';
+import { Skeleton } from '../../design/skeleton.tsx';
+import { toasts } from '../../design/toasts.ts';
+import { t } from '../../text/jobs.ts';
+import { ProblemNote } from '../problem-note.tsx';
+import { errorText, problemText } from '../problem-text.ts';
+import { saveBlob } from '../admin/save-blob.ts';
+import { useClient } from '../services.ts';
+import { usePages } from '../use-pages.ts';
+import { isActive } from './job-in-words.ts';
+
+const STATES = ['queued', 'succeeded', 'failed', 'skipped'] as const;
+type State = (typeof STATES)[number];
+
+const PAGE = 100;
+/** So often the items of a job that runs are asked for again, unless somebody has gone on in the list. */
+const LOOK_MS = 3_000;
+
+const TONES: Readonly<Record<State, Tone>> = {
+  queued: 'neutral',
+  succeeded: 'success',
+  failed: 'danger',
+  skipped: 'neutral',
+};
+
+/** What became of each item of a job. */
+export function Items({ job }: { readonly job: Job }) {
+  const client = useClient();
+  const [state, setState] = useState<State | ''>('');
+  const path = { id: job.id };
+  const wanted = state === '' ? undefined : state;
+  const list = usePages(
+    (cursor, signal) => client.get('/jobs/{id}/items', { path, query: { limit: PAGE, state: wanted, cursor }, signal }),
+    [job.id, state],
+  );
+  const isLive = isActive(job) && (list.items?.length ?? 0) <= PAGE;
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const timer = setInterval(list.reload, LOOK_MS);
+    return () => {
+      clearInterval(timer);
+      list.reload();
+    };
+  }, [isLive]);
+  const save = async (): Promise<void> => {
+    try {
+      const query = wanted === undefined ? {} : { state: wanted };
+      const reply = await client.send('GET', '/jobs/{id}/items', { path, query, headers: { accept: 'text/csv' } });
+      saveBlob(await reply.blob(), `job-${job.id}.csv`);
+    } catch (error) {
+      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+    }
+  };
+  return (
+    <section class="jobs-section" aria-labelledby="jobs-items">
+      <header class="jobs-section-head">
+        <h2 id="jobs-items">{t('items')}</h2>
+        <div class="jobs-filters">
+          <Select
+            label={t('itemFilter')}
+            isLabelHidden
+            value={state}
+            onValue={setState}
+            options={[{ value: '', label: t('item.all') }, ...STATES.map((value) => ({ value, label: t(`item.${value}`) }))]}
+          />
+          <Button icon="download" onClick={() => void save()}>
+            {t('table')}
+          </Button>
+        </div>
+      </header>
+      {list.problem && <ProblemNote problem={list.problem} onRetry={list.more} />}
+      {!list.items && !list.problem && <Skeleton kind="rows" label={t('loading')} />}
+      {list.items?.length === 0 && <p role="status">{t('itemsNone')}</p>}
+      {list.items && list.items.length > 0 && (
+        <EndlessList
+          isMore={list.isMore}
+          isLoading={list.isLoading}
+          hasFailed={list.problem !== undefined}
+          moreLabel={t('more')}
+          onMore={list.more}
+        >
+          <ul role="list" class="jobs-items">
+            {list.items.map((item) => (
+              <li key={item.id} class="jobs-item">
+                <span class="jobs-item-name">{item.target.name ?? t('hidden')}</span>
+                <ItemOutcome item={item} />
+                <Badge tone={TONES[item.state]}>{t(`item.${item.state}`)}</Badge>
+              </li>
+            ))}
+          </ul>
+        </EndlessList>
+      )}
+    </section>
+  );
+}
+
+function ItemOutcome({ item: { error, reason, result } }: { readonly item: JobItem }) {
+  if (error) return <span class="jobs-item-text">{errorText(error)}</span>;
+  if (reason !== null) return <span class="jobs-item-text">{t(`skip.${reason}`)}</span>;
+  if (result && 'url' in result)
+    return (
+      <a class="jobs-item-text" href={result.url}>
+        {result.url}
+      </a>
+    );
+  if (result && 'path' in result && result.adapted)
+    return <span class="jobs-item-text">{t('became', { path: result.path })}</span>;
+  return <span class="jobs-item-text" />;
+}

@@ -1,0 +1,120 @@
+import type { Job } from '../../api/operations.generated.ts';
+import type { Tone } from '../../design/badge.tsx';
+import type { IconName } from '../../design/icon.tsx';
+import { count, t } from '../../text/jobs.ts';
+import { sizeInWords } from '../size-in-words.ts';
+
+type Kind = Job['kind'];
+
+/** What a job does. */
+export const titleOf = (job: Job): string => (job.kind === 'batch' ? t(`batch.${job.result.operation}`) : t(`kind.${job.kind}`));
+
+const ICONS: Readonly<Record<Kind, IconName>> = {
+  empty_trash: 'trash',
+  copy_folder: 'copy',
+  batch: 'list',
+  import: 'unpack',
+  export: 'download',
+  replay: 'webhook',
+  optimize: 'settings',
+  translate: 'translate',
+  sync_roster: 'people',
+  sync_rosters: 'people',
+  recount_usage: 'plot',
+  sweep_objects: 'storage',
+  sweep_uploads: 'upload',
+  apply_retention: 'versions',
+  verify_checksums: 'check',
+};
+export const iconOf = ({ kind }: Job): IconName => ICONS[kind];
+
+export const isActive = ({ ended_at }: Job): boolean => ended_at === null;
+
+const TONES: Readonly<Record<Job['state'], Tone>> = {
+  queued: 'neutral',
+  running: 'accent',
+  succeeded: 'success',
+  failed: 'danger',
+  canceled: 'warning',
+};
+
+/** The state of a job. One that has ended may have items that failed. */
+export function stateOf({ state, progress }: Job): { readonly text: string; readonly tone: Tone } {
+  if (state === 'succeeded' && progress.failed > 0) return { text: t('partly'), tone: 'warning' };
+  return { text: t(`state.${state}`), tone: TONES[state] };
+}
+
+/** How much of an archive is read: its files appear when all of it is. Undefined if the job does not read one now. */
+function readingOf(job: Job): { readonly bytes: number; readonly total_bytes: number } | undefined {
+  const contents = job.kind === 'import' && isActive(job) ? job.result.contents : null;
+  return contents && contents.bytes < contents.total_bytes ? contents : undefined;
+}
+
+/** How far a job is, for its bar: undefined if nobody knows. */
+export function measureOf(job: Job): { readonly value: number; readonly max: number } | undefined {
+  const { done, total } = job.progress;
+  const read = readingOf(job);
+  if (read) return { value: read.bytes, max: read.total_bytes };
+  return total === 0 ? undefined : { value: done, max: total };
+}
+
+/** How far a job is: "3 of 12 items, 1 failed". Empty for a job without items. */
+export function progressInWords(job: Job): string {
+  const { done, total, failed, skipped } = job.progress;
+  const read = readingOf(job);
+  const parts = [
+    read ? t('contents', { done: sizeInWords(read.bytes), total: sizeInWords(read.total_bytes) }) : '',
+    !read && total > 0 ? count('of', total, { done }) : '',
+    failed > 0 ? count('failed', failed) : '',
+    skipped > 0 ? count('skipped', skipped) : '',
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+/** What came of a job that has succeeded; empty where there is nothing to say. */
+export function outcomeInWords(job: Job): string {
+  if (job.state !== 'succeeded') return '';
+  switch (job.kind) {
+    case 'batch':
+      if (job.result.dry_run) return t('dryRun');
+      return job.result.bytes > 0
+        ? count('purged', job.progress.done - job.progress.failed, { size: sizeInWords(job.result.bytes) })
+        : '';
+    case 'import':
+      return count('imported', job.result.files);
+    case 'export':
+      return job.result ? sizeInWords(job.result.size) : '';
+    case 'optimize':
+      if (!job.result) return '';
+      if (!job.result.kept) return t('notSmaller');
+      return t('smaller', { after: sizeInWords(job.result.size_after), before: sizeInWords(job.result.size_before) });
+    case 'translate':
+      return job.result && job.result.version_number > 1 ? t('versionMade', { number: job.result.version_number }) : '';
+    case 'sync_roster':
+      return job.result ? t('roster', numbersIn(job.result)) : '';
+    case 'sync_rosters':
+      return job.result ? t('rosters', job.result) : '';
+    case 'recount_usage':
+      return job.result ? t('corrected', { number: job.result.corrected }) : '';
+    case 'sweep_objects':
+    case 'sweep_uploads':
+      return job.result ? t('deleted', { number: job.result.deleted }) : '';
+    case 'apply_retention':
+      return job.result ? t('versionsDeleted', { number: job.result.files }) : '';
+    case 'verify_checksums':
+      return job.result ? t('verified', job.result) : '';
+    case 'empty_trash':
+    case 'copy_folder':
+    case 'replay':
+      return '';
+    default:
+      return job satisfies never;
+  }
+}
+
+const numbersIn = ({ members, added, changed, removed }: Record<'members' | 'added' | 'changed' | 'removed', number>) => ({
+  members,
+  added,
+  changed,
+  removed,
+});
