@@ -26,8 +26,11 @@ const root = document.querySelector('#app');
 if (root) render(<InLanguage />, root);
 
 // The first view needs none of these; they are there before somebody can drop a file or open a menu.
-const { Uploads } = await import('./uploads/uploads.tsx');
-const { Sharing } = await import('./sharing/sharing.tsx');
+const [{ Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
+  import('./uploads/uploads.tsx'),
+  import('./sharing/sharing.tsx'),
+  import('./helpers-menu/helpers-menu.tsx'),
+]);
 await textsLoaded();
 slots.panel.set(Uploads);
-slots.overlays.set([...slots.overlays.value, Sharing]);
+slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu]);

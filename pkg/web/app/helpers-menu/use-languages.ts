@@ -1,0 +1,26 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Helpers } from '../../api/operations.generated.ts';
+import { currentLanguage } from '../../text/language.ts';
+import { useClient } from '../services.ts';
+import { useLoaded } from '../use-loaded.ts';
+
+interface Languages {
+  /** Whether the helper answered within the last minute; undefined while that is not known. */
+  readonly isAvailable: boolean | undefined;
+  readonly languages: readonly string[] | undefined;
+  readonly target: string;
+  readonly setTarget: (tag: string) => void;
+}
+
+/** The languages of a translator, and the one that is chosen: first the language of the page. */
+export function useLanguages(helper: keyof Helpers): Languages {
+  const client = useClient();
+  const { value } = useLoaded((signal) => client.get('/helpers', { signal }), []);
+  const [target, setTarget] = useState('');
+  const languages = value?.[helper].languages;
+  useEffect(() => {
+    if (!languages || languages.length === 0) return;
+    setTarget(languages.includes(currentLanguage()) ? currentLanguage() : (languages[0] ?? ''));
+  }, [value]);
+  return { isAvailable: value?.[helper].available, languages, target, setTarget };
+}

@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { zipBytes } from '../../support/data/zip-bytes.ts';
+import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
+import { pdf } from '../../support/fakes/helpers/pdf.ts';
+import { fixture } from '../../support/suites/fixture.ts';
+import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { NARROW, openSignedIn } from './app-pages.ts';
+
+const { platform } = workerSuite();
+const tenant = platformTenant(platform);
+const helper: TestHelper = fixture(startHelper, (running) => running.close());
+let browser: TestBrowser;
+/** Ends what a test holds back at the helper. */
+let release = (): void => undefined;
+
+beforeAll(async () => {
+  browser = await openBrowser('third-party blocked');
+  await configure('translate', 'pdf_optimize');
+}, 180_000);
+
+afterEach(() => release());
+afterAll(() => browser?.close());
+
+type Person = Awaited<ReturnType<typeof tenant.user>>;
+type Kind = 'translate' | 'pdf_optimize' | 'pdf_translate';
+
+/** Names the tenant's helpers, as the operator does. */
+const configure = (...kinds: Kind[]): Promise<void> =>
+  syncHelpers(
+    tenant.rows,
+    kinds.map((kind) => ({ kind, url: helper.url, token: 'a-token' })),
+  );
+
+const pageOf = ({ user, password }: Person, path = '/'): Promise<Page> =>
+  openSignedIn(browser, tenant, { email: user.email, password }, path);
+
+const upload = async ({ api }: Person, name: string, file: Buffer, type: string): Promise<string> =>
+  (await api.upload('/files', { name, file, type })).body.id;
+
+const ARCHIVE = zipBytes(range(3).map((n) => ({ name: `week ${n}/plan.txt`, content: `Plan ${n}.` })));
+
+/** Opens the menu of a file and chooses a command. */
+async function choose(page: Page, name: string, command: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions of ${name}` }).click();
+  await page.getByRole('menuitem', { name: command }).click();
+}
+
+test('an archive is unpacked into a new folder beside it, and its job leads there', async () => {
+  const person = await tenant.user();
+  await upload(person, 'course.zip', ARCHIVE, 'application/zip');
+  const page = await pageOf(person);
+  await choose(page, 'course.zip', 'Unpack here …');
+  await page.getByRole('dialog', { name: 'Unpack “course.zip”' }).getByRole('button', { name: 'Unpack' }).click();
+  await page.getByText('“course.zip” is unpacked: 3 files.').waitFor();
+
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Jobs' }).click();
+  await page.getByRole('link', { name: 'Unpack an archive' }).click();
+  await page.getByText('week 2/plan.txt').waitFor();
+  await page.getByRole('link', { name: 'Open folder' }).click();
+  await page.getByRole('row', { name: /week 0/ }).waitFor();
+
+  const { body } = await person.api.get('/files', { query: { q: 'plan' } });
+  expect(body.data.map(({ path }: { path: string }) => path).toSorted()).toEqual(
+    range(3).map((n) => `/course/week ${n}/plan.txt`),
+  );
+});
+
+test('a job shows why items failed, and those of one reason are retried once it is mended', async () => {
+  const person = await tenant.user();
+  const ids = await Promise.all(range(3).map((n) => upload(person, `${n}.txt`, Buffer.from('a'), 'text/plain')));
+  const { body: folder } = await person.api.post('/folders', { name: 'There' });
+  for (const n of [0, 1])
+    await person.api.upload('/files', { name: `${n}.txt`, file: Buffer.from('b'), fields: { folder_id: folder.id } });
+  const items = ids.map((id) => ({ type: 'file', id }));
+  const { body: job } = await person.api.post('/batch', { operation: 'move', items, arguments: { folder_id: folder.id } });
+  const page = await pageOf(person, `/jobs/${job.id}`);
+  const reasons = page.getByRole('region', { name: 'Why items failed' });
+  await reasons.getByText('name_conflict').waitFor();
+  const shown = await reasons.getByRole('listitem').allInnerTexts();
+  const { body: taken } = await person.api.get(`/folders/${folder.id}/children`);
+  for (const { id, name } of taken.data) if (name === '0.txt') await person.api.delete(`/files/${id}`);
+
+  await reasons.getByRole('button', { name: /^Retry/ }).click();
+  await page.getByRole('link', { name: 'an earlier job' }).waitFor();
+  await reasons.getByText('name_conflict').waitFor();
+
+  expect(shown.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([expect.stringMatching(/^2 .*name_conflict/)]);
+  await page.getByText('2 of 2 items, 1 failed').waitFor();
+});
+
+test('a job that runs shows how far it is, and what it has not done is not done after a cancel', async () => {
+  const person = await tenant.user();
+  const id = await upload(person, 'held.pdf', pdf({ padding: 50_000 }), 'application/pdf');
+  release = helper.hold();
+  const { body: job } = await person.api.post(`/files/${id}/optimize`, {});
+  const page = await pageOf(person, '/jobs');
+  await page.getByRole('link', { name: 'Optimise a PDF' }).click();
+  await page.getByText('Running', { exact: true }).waitFor();
+  await page.getByRole('progressbar', { name: 'Optimise a PDF' }).waitFor();
+
+  await page.getByRole('button', { name: 'Cancel job' }).click();
+  release();
+  await page.getByText('Canceled', { exact: true }).waitFor();
+
+  const { body } = await person.api.get(`/jobs/${job.id}`);
+  expect([body.state, await page.getByRole('button', { name: 'Cancel job' }).count()]).toEqual(['canceled', 0]);
+});
+
+test('the menu of a file has the helpers that are configured, and no other', async () => {
+  const person = await tenant.user();
+  await upload(person, 'thesis.pdf', pdf({ padding: 50_000 }), 'application/pdf');
+  await upload(person, 'notes.txt', Buffer.from('Notes.'), 'text/plain');
+  const page = await pageOf(person);
+  const commandsOf = async (name: string): Promise<string[]> => {
+    await page.getByRole('button', { name: `Actions of ${name}` }).click();
+    const commands = await page.getByRole('menuitem').allInnerTexts();
+    await page.keyboard.press('Escape');
+    return commands.filter((command) => /Translate|Optimise|Unpack/.test(command));
+  };
+
+  expect([await commandsOf('thesis.pdf'), await commandsOf('notes.txt')]).toEqual([['Optimise PDF …'], ['Translate …']]);
+});
+
+test('a PDF is made smaller from its menu, as its next version', async () => {
+  const person = await tenant.user();
+  const id = await upload(person, 'thesis.pdf', pdf({ padding: 100_000 }), 'application/pdf');
+  helper.answerWith(pdf({ padding: 20_000 }));
+  const page = await pageOf(person);
+  await choose(page, 'thesis.pdf', 'Optimise PDF …');
+  await page.getByRole('radio', { name: /^Low/ }).check();
+  await page.getByRole('dialog').getByRole('button', { name: 'Optimise' }).click();
+
+  await page.getByText('“thesis.pdf” is smaller').waitFor();
+  expect((await person.api.get(`/files/${id}/versions`)).body.data.length).toBe(2);
+});
+
+test.each([
+  ['no jobs', async (page: Page) => page.getByText('What takes a while appears here').waitFor(), false],
+  ['a list of jobs', async (page: Page) => page.getByRole('link', { name: 'Unpack an archive' }).first().waitFor(), true],
+  [
+    'a job with failed items',
+    async (page: Page) => {
+      await page.getByRole('link', { name: 'Unpack an archive' }).first().click();
+      await page.getByRole('heading', { name: 'Why items failed' }).waitFor();
+      await page.getByText('week 2/plan.txt').first().waitFor();
+    },
+    true,
+  ],
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, reach, hasJob) => {
+  const person = await tenant.user();
+  if (hasJob) {
+    await person.api.upload('/imports', { name: 'a.zip', file: ARCHIVE });
+    await waitFor('the first import', async () => (await person.api.get('/files')).body.data.length === 3);
+    const { body } = await person.api.upload('/imports', { name: 'a.zip', file: ARCHIVE });
+    await waitFor('the second import', async () => (await person.api.get(`/jobs/${body.id}`)).body.ended_at !== null);
+  }
+  const page = await pageOf(person, '/jobs');
+  await reach(page);
+
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+  await page.setViewportSize(NARROW);
+  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+  expect([found, cutOff]).toEqual([[], 0]);
+});
