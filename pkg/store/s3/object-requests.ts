@@ -31,7 +31,10 @@ interface PutRequest {
   readonly key: string;
   readonly body: Buffer;
   readonly contentType: string | undefined;
+  /** No attempt begins once it is aborted. */
   readonly signal: AbortSignal | undefined;
+  /** Ends an attempt that is under way. */
+  readonly cut: AbortSignal;
 }
 
 interface PutPartRequest {
@@ -86,7 +89,7 @@ export class ObjectRequests {
 
   /**
    * Stores an object. Returns null if the store answered with a status other than success; the SDK must then ask again and read
-   * the reason. Throws StoreUnavailableError after two attempts, or the signal's reason.
+   * the reason. Throws StoreUnavailableError after two attempts, or the reason of the signal, whichever it is.
    */
   put(request: PutRequest): Promise<Stored | null> {
     return asOperation('PutObject', this.#options.bucket, () => this.#twice(request.signal, () => this.#put(request)));
@@ -139,7 +142,7 @@ export class ObjectRequests {
     void this.#pool.destroy();
   }
 
-  #put({ key, body, contentType, signal }: PutRequest): Promise<Stored | null> {
+  #put({ key, body, contentType, signal, cut }: PutRequest): Promise<Stored | null> {
     const path = this.#base + key.split('/').map(escape).join('/');
     const headers = sign(
       {
@@ -152,7 +155,7 @@ export class ObjectRequests {
       this.#clock.now(),
     );
     const { promise, resolve, reject } = Promise.withResolvers<Stored | null>();
-    const reply = new PutReply({ resolve, reject, signal, clock: this.#clock });
+    const reply = new PutReply({ resolve, reject, signal: cut, clock: this.#clock }, signal);
     const timeouts = { headersTimeout: sendTimeoutMs(body.length), bodyTimeout: ANSWER_TIMEOUT_MS };
     this.#pool.dispatch({ method: 'PUT', path, headers, body, ...timeouts }, reply);
     return promise;
@@ -265,7 +268,19 @@ abstract class Reply<T> implements Dispatcher.DispatchHandler {
 /** The store's reply about a stored object; the body is discarded. */
 class PutReply extends Reply<Stored> {
   protected readonly mostBytes = MAX_REPLY_BYTES;
+  readonly #wanted: AbortSignal | undefined;
   #isEncrypted = false;
+
+  /** `wanted`: once it is aborted, the request does not begin. */
+  constructor(deps: ReplyDeps<Stored>, wanted: AbortSignal | undefined) {
+    super(deps);
+    this.#wanted = wanted;
+  }
+
+  override onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#wanted?.aborted) controller.abort(this.#wanted.reason as Error);
+    else super.onRequestStart(controller);
+  }
 
   protected onHeaders(headers: Dispatcher.ResponseData['headers']): void {
     this.#isEncrypted = headers[ENCRYPTION_HEADER] !== undefined;

@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
 import { isContentKey, MARKER_KEY } from './content-key.ts';
 import { Download } from './download.ts';
+import type { Ends } from './ending-late.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
@@ -102,7 +103,10 @@ export class Objects {
     return new Objects(this.#options, { clients: this.#clients, until: anyOf(this.#until, signal) ?? signal });
   }
 
-  /** Stores the whole body under a new key. Throws LengthMismatch, the body's own error, or the signal's reason. */
+  /**
+   * Stores the whole body under a new key. Throws LengthMismatch, the body's own error, or the signal's reason. After that the
+   * key can be deleted: no request that could make the object is under way (`endingLate`).
+   */
   async put(key: string, body: Readable | Buffer, options: PutOptions = {}): Promise<Stored & { size: number }> {
     const signal = anyOf(this.#until, options.signal);
     signal?.throwIfAborted();
@@ -112,7 +116,8 @@ export class Objects {
       ...(options.contentType === undefined ? {} : { ContentType: options.contentType }),
     };
     const clients = this.#clients;
-    if (Buffer.isBuffer(body) && body.length <= PART_BYTES) return putBytes(clients, target, body, options.contentLength, signal);
+    const ends = { signal, until: this.#until };
+    if (Buffer.isBuffer(body) && body.length <= PART_BYTES) return putBytes(clients, target, body, options.contentLength, ends);
     const counter = { bytes: 0 };
     const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
     let stored: Stored;
@@ -121,10 +126,7 @@ export class Objects {
         clients,
         target,
         Readable.from(counted(source, counter, options.contentLength), { objectMode: false }),
-        {
-          owner: options.owner ?? key,
-          signal,
-        },
+        { owner: options.owner ?? key, ...ends },
       );
     } catch (error) {
       source.destroy();
@@ -350,14 +352,14 @@ async function putBytes(
   clients: UploadClients,
   target: UploadTarget,
   body: Buffer,
-  contentLength = body.length,
-  signal?: AbortSignal,
+  contentLength: number = body.length,
+  ends: Ends = {},
 ): Promise<Stored & { size: number }> {
   if (body.length !== contentLength) throw new LengthMismatch(`${body.length} bytes came, ${contentLength} were announced`);
   try {
-    return { ...(await putWhole(clients, target, body, signal)), size: body.length };
+    return { ...(await putWhole(clients, target, body, ends)), size: body.length };
   } catch (error) {
-    throw failureOf(error, signal);
+    throw failureOf(error, ends.signal);
   }
 }
 

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
 import type { ObjectRequests, Stored } from './object-requests.ts';
+import { type Ends, endingLate } from './ending-late.ts';
 import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { MIB } from '../../runtime/bytes.ts';
 
@@ -50,10 +51,9 @@ export interface UploadClients {
   readonly requests: ObjectRequests;
 }
 
-interface UploadOptions {
+interface UploadOptions extends Ends {
   /** The owner of the upload; each owner has a share of the buffers. */
   readonly owner: string;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -63,8 +63,9 @@ interface UploadOptions {
  * young. Here, arriving chunks are copied into the buffers that all uploads share. An upload that finds none free stops reading
  * until it has one. It returns each buffer as soon as its part is sent, so that many uploads take turns and do not deadlock.
  *
- * Throws what the store or the body threw, or the signal's reason, at once; nothing is then readable, and the body is destroyed.
- * Also throws StoreUnavailableError if no buffer becomes free in time.
+ * Throws what the store or the body threw, or the signal's reason; nothing is then readable, and the body is destroyed. It throws
+ * at once, except while a request makes the whole object (`endingLate`). Also throws StoreUnavailableError if no buffer becomes
+ * free in time.
  */
 export async function uploadStream(
   clients: UploadClients,
@@ -72,7 +73,7 @@ export async function uploadStream(
   body: Readable,
   options: UploadOptions,
 ): Promise<Stored> {
-  const upload = new MultipartUpload(clients, target);
+  const upload = new MultipartUpload(clients, target, options.until);
   const buffers = new Holding(options.owner, upload.ending);
   const onAbort = (): void => upload.fail(options.signal?.reason);
   options.signal?.addEventListener('abort', onAbort, { once: true });
@@ -89,20 +90,15 @@ export async function uploadStream(
 }
 
 /** Stores bytes in memory in one request. Throws as `uploadStream` does. */
-export async function putWhole(
-  { client, requests }: UploadClients,
-  target: UploadTarget,
-  body: Buffer,
-  signal?: AbortSignal,
-): Promise<Stored> {
-  const stored = await requests.put({ key: target.Key, body, contentType: target.ContentType, signal });
-  if (stored) return stored;
-  const requestTimeout = sendTimeoutMs(body.length);
-  const reply = await client.send(new PutObjectCommand({ ...target, Body: body }), {
-    requestTimeout,
-    ...(signal ? { abortSignal: signal } : {}),
+export function putWhole({ client, requests }: UploadClients, target: UploadTarget, body: Buffer, ends: Ends): Promise<Stored> {
+  return endingLate(ends, async (cut) => {
+    const stored = await requests.put({ key: target.Key, body, contentType: target.ContentType, signal: ends.signal, cut });
+    if (stored) return stored;
+    ends.signal?.throwIfAborted();
+    const requestTimeout = sendTimeoutMs(body.length);
+    const reply = await client.send(new PutObjectCommand({ ...target, Body: body }), { requestTimeout, abortSignal: cut });
+    return { isEncrypted: reply.ServerSideEncryption !== undefined };
   });
-  return { isEncrypted: reply.ServerSideEncryption !== undefined };
 }
 
 async function sendAll(upload: MultipartUpload, body: Readable, buffers: Holding): Promise<Stored> {
@@ -172,13 +168,17 @@ class MultipartUpload {
   /** Rejects at the first failure. */
   readonly failed: Promise<never>;
   readonly #ending = new AbortController();
+  readonly #until: AbortSignal | undefined;
   readonly #parts: CompletedPart[] = [];
   readonly #underWay = new Set<Promise<void>>();
   #creating: Promise<string | undefined> | undefined;
   #uploadId: string | undefined;
+  /** The request that makes the object, until it has ended or is ended late. */
+  #making: Promise<Stored> | undefined;
 
-  constructor(clients: UploadClients, target: UploadTarget) {
+  constructor(clients: UploadClients, target: UploadTarget, until: AbortSignal | undefined) {
     this.#clients = clients;
+    this.#until = until;
     this.#client = clients.client;
     this.#target = target;
     const { promise, reject } = Promise.withResolvers<never>();
@@ -216,18 +216,22 @@ class MultipartUpload {
   /** Sends the last part, perhaps the only one; resolves when the object exists. */
   async end(last: Buffer): Promise<Stored> {
     const { signal } = this.#ending;
+    const ends = { signal, until: this.#until };
     if (this.#uploadId === undefined) {
-      signal.throwIfAborted();
-      return putWhole(this.#clients, this.#target, last, signal);
+      this.#making = putWhole(this.#clients, this.#target, last, ends);
+    } else {
+      await this.send(last, () => undefined);
+      await Promise.all(this.#underWay);
+      this.#making = endingLate(ends, (cut) => this.#complete(cut));
     }
-    await this.send(last, () => undefined);
-    await Promise.all(this.#underWay);
-    signal.throwIfAborted();
+    return this.#making;
+  }
+
+  async #complete(abortSignal: AbortSignal): Promise<Stored> {
     const { Bucket, Key } = this.#target;
-    // Not interrupted: half an answer would leave it unknown whether the object exists.
     const reply = await this.#client.send(
       new CompleteMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId, MultipartUpload: { Parts: this.#parts } }),
-      { requestTimeout: WHOLE_OBJECT_TIMEOUT_MS },
+      { requestTimeout: WHOLE_OBJECT_TIMEOUT_MS, abortSignal },
     );
     return { isEncrypted: reply.ServerSideEncryption !== undefined };
   }
@@ -240,6 +244,7 @@ class MultipartUpload {
     this.fail(error);
     const cause: unknown = this.#ending.signal.reason;
     await Promise.all(this.#underWay);
+    await this.#making?.catch(() => undefined);
     if (!this.#creating) return cause;
     const first = this.#creating.then((id) => this.#abort(id)).catch(() => undefined);
     void first.then(() => this.#abortUntilGone());
