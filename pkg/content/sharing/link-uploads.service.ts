@@ -5,6 +5,7 @@ import { Problem } from '../../api/problem.ts';
 import { validate } from '../../api/validation.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import type { Random } from '../../runtime/random.ts';
 import { HOUR_MS } from '../../runtime/time.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { Caller } from '../model/access/caller.ts';
@@ -22,6 +23,8 @@ import { countUpload, makerOf, recordUpload } from './share-uploads.sql.ts';
 export const UPLOADS_PER_HOUR = 1_000;
 /** The most characters of a sender's name that become part of a file's name. */
 const SENDER_IN_NAME_MAX = 60;
+/** Of a word in a file's name that no other file has. */
+const RARE_BYTES = 4;
 
 /**
  * Accepts uploads from anybody who has the link of a folder.
@@ -37,13 +40,22 @@ export class LinkUploads {
   readonly #admission: LinkAdmission;
   readonly #sessions: ShareSessions;
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #results: Counter<'result'>;
 
-  constructor(deps: { db: Database; admission: LinkAdmission; shareSessions: ShareSessions; clock: Clock; metrics: Metrics }) {
+  constructor(deps: {
+    db: Database;
+    admission: LinkAdmission;
+    shareSessions: ShareSessions;
+    clock: Clock;
+    random: Random;
+    metrics: Metrics;
+  }) {
     this.#db = deps.db;
     this.#admission = deps.admission;
     this.#sessions = deps.shareSessions;
     this.#clock = deps.clock;
+    this.#random = deps.random;
     this.#results = new Counter({
       name: 'share_uploads_total',
       help: 'Uploads by share links: stored, or the code of the refusal',
@@ -128,7 +140,8 @@ export class LinkUploads {
   #writing(share: OpenFolderShare, session: string, placement: { readonly folder_id: string }): Uploader['write'] {
     return async (tx, writer, caller, upload, fields) => {
       const sender = senderOf(fields);
-      const file = await createRenamed(tx, writer, caller, { ...upload, uploadedBy: sender }, placement);
+      const rare = this.#random.hex(RARE_BYTES);
+      const file = await createRenamed(tx, writer, caller, { ...upload, uploadedBy: sender }, { ...placement, rare });
       const now = this.#clock.now();
       const sent = { session, name: upload.name, size: upload.blob.size, createdAt: now };
       const before = new Date(now.getTime() - SHARE_SESSION_SECONDS * 1000);
@@ -145,21 +158,27 @@ const senderOf = (fields: ReadonlyMap<string, string>): string =>
 
 /**
  * Creates the file. If its name is taken, adds the sender's name, since the students of a course often send files of the same
- * name; if that is taken too, adds a number.
+ * name; if that is taken too, adds a number, and after all numbers a `rare` word: a telephone names all its pictures alike.
  */
 async function createRenamed(
   tx: Tx,
   writer: FileWriter,
   caller: Caller,
   upload: WritableFile & { readonly uploadedBy: string },
-  { folder_id }: { readonly folder_id: string },
+  { folder_id, rare }: { readonly folder_id: string; readonly rare: string },
 ): Promise<FileRecord> {
   const sender = nameFrom(upload.uploadedBy, SENDER_IN_NAME_MAX);
-  try {
-    return (await writer.create(tx, caller, upload, { folder_id, on_conflict: 'fail' })).file;
-  } catch (error) {
-    if (!(error instanceof Problem && error.code === 'name_conflict')) throw error;
-    const name = sender === null ? upload.name : nameWith(upload.name, sender);
-    return (await writer.create(tx, caller, { ...upload, name }, { folder_id, on_conflict: 'rename' })).file;
-  }
+  const withSender = sender === null ? upload.name : nameWith(upload.name, sender);
+  const make = async (name: string, on_conflict: 'fail' | 'rename'): Promise<FileRecord | null> => {
+    try {
+      return (await writer.create(tx, caller, { ...upload, name }, { folder_id, on_conflict })).file;
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'name_conflict') return null;
+      throw error;
+    }
+  };
+  const file =
+    (await make(upload.name, 'fail')) ?? (await make(withSender, 'rename')) ?? (await make(nameWith(withSender, rare), 'rename'));
+  if (!file) throw new Problem('name_conflict');
+  return file;
 }

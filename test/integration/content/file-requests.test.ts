@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { UPLOADS_PER_HOUR } from '../../../pkg/content/sharing/link-uploads.service.ts';
+import { NAME_ATTEMPTS } from '../../../pkg/content/model/names/names.policy.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import type { ApiReply } from '../../support/clients/api.ts';
+import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
-import { countBy, range, waitFor } from '../../support/wait.ts';
+import { countBy, inParallel, range, waitFor } from '../../support/wait.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
 let aheadMs = 0;
@@ -108,6 +110,19 @@ describe('a file request', () => {
     );
   });
 
+  test('takes as many files of one name from one sender as they send, as a telephone names its pictures', async () => {
+    const { ada, folder, token, inFolder } = await request();
+    const taken = ['image.jpg', 'image (Grace).jpg', ...range(NAME_ATTEMPTS).map((at) => `image (Grace) (${at + 1}).jpg`)];
+    await inParallel(taken, 8, (name) =>
+      ada.api.upload('/files', { name, file: Buffer.from('mine'), fields: { folder_id: folder } }),
+    );
+    const sent = await Promise.all(range(3).map(() => send(token, { name: 'image.jpg' })));
+
+    expect(sent.map(({ status, body }) => [status, body.name])).toEqual(range(3).map(() => [201, 'image.jpg']));
+    const names = (await inFolder()).map(({ name }) => name).filter((name) => !taken.includes(name));
+    expect(names).toEqual(range(3).map(() => expect.stringMatching(/^image \(Grace\) \([0-9a-f]{8}\)\.jpg$/)));
+  });
+
   test('with mode both lists and sends what is there too; one for downloads takes nothing', async () => {
     const both = await request({ mode: 'both' });
     await send(both.token);
@@ -118,6 +133,18 @@ describe('a file request', () => {
     expect((await tenant.anonymous.get(`/s/${both.token}/files/${body.data[0].id}/download`)).bytes.toString()).toBe('essay');
     expect(codes([await send(downloads.token)])).toEqual([NOT_FOUND]);
     expect(await downloads.inFolder()).toEqual([]);
+  });
+
+  test('gives the event file.created of a file of the maker’s, which names no sender', async () => {
+    const { ada, token, inFolder } = await request();
+    await addWebhook(tenant, { events: ['file.created'] });
+    await send(token, { by: 'Grace Hopper', content: 'an essay' });
+    const [file] = await inFolder();
+    const events = (await writtenEvents(tenant)).map(({ event, data }) => [event, data]);
+
+    expect(events).toEqual([
+      ['file.created', { id: file?.id, name: 'essay.txt', size: 8, owner_id: ada.user.id, created_at: TIME }],
+    ]);
   });
 
   test('leaves an entry in the audit log that names no person but the sender as they typed it', async () => {
