@@ -13,11 +13,11 @@ const metadata = (pairs: Readonly<Record<string, string>>): string =>
   Object.entries(pairs)
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',');
-const begin = (token: string, pairs: Readonly<Record<string, string>> = {}): Promise<ApiReply> =>
+const begin = (token: string, pairs: Readonly<Record<string, string>> = {}, length = 10): Promise<ApiReply> =>
   tenant.anonymous.raw('POST', `/s/${token}/uploads`, {
     headers: {
       ...TUS,
-      'upload-length': '10',
+      'upload-length': `${length}`,
       'upload-metadata': metadata({ filename: 'essay.txt', uploaded_by: 'Grace', ...pairs }),
     },
   });
@@ -87,6 +87,35 @@ describe('an upload in several requests by a link', () => {
     expect(elsewhere.status).toBe(201);
     expect(codes([await go(token, body.id, 5, 'world')])).toEqual([NOT_FOUND]);
     expect(await inFolder()).toEqual([]);
+  });
+
+  test('takes of the maker’s quota what has arrived, not what senders announce', async () => {
+    const { ada, token, inFolder } = await request();
+    await tenant.admin.patch(`/users/${ada.user.id}`, { storage_quota: 1_000 });
+    const announced = [];
+    for (const length of [900, 900, 900, 1_001]) announced.push(await begin(token, {}, length));
+    const own = (name: string, bytes: number) => ada.api.upload('/files', { name, file: Buffer.alloc(bytes, 'x') });
+    const whole = await own('own.txt', 500);
+    const [first, second] = announced.map(({ body }) => body.id as string);
+    const sent = [await go(token, first ?? '', 0, 'x'.repeat(400)), await go(token, second ?? '', 0, 'x'.repeat(400))];
+    const beside = [await own('much.txt', 101), await own('little.txt', 100)];
+    const full = await go(token, first ?? '', 400, 'x'.repeat(500));
+    await ada.api.delete(`/files/${whole.body.id}?permanent=true`);
+    const rest = await go(token, first ?? '', 400, 'x'.repeat(500));
+
+    expect(codes(announced)).toEqual([...Array.from({ length: 3 }, () => [201, undefined]), [507, 'quota_exceeded']]);
+    expect(codes([whole, ...sent, ...beside])).toEqual([
+      [201, undefined],
+      [204, undefined],
+      [507, 'quota_exceeded'],
+      [507, 'quota_exceeded'],
+      [201, undefined],
+    ]);
+    expect(codes([full, rest])).toEqual([
+      [507, 'quota_exceeded'],
+      [204, undefined],
+    ]);
+    expect(await inFolder()).toEqual([expect.objectContaining({ size: 900 })]);
   });
 
   test('expires an hour after its last byte', async () => {

@@ -77,9 +77,9 @@ interface Pending {
  *   byte.
  * - A length that a request is the first to declare is fixed when all of its bytes have arrived, in the transaction that adds
  *   the last of them.
- * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires. Those of a running request are
- *   reserved before they are sent to the store; a server runs one request of an upload at a time (`UploadTurns`). A refused
- *   request releases its reservation.
+ * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires; what somebody with a link has only
+ *   announced does not. Those of a running request are reserved before they are sent to the store; a server runs one request of
+ *   an upload at a time (`UploadTurns`). A refused request releases its reservation.
  * - An object that no row names is deleted at once, after a crash by the sweep of its day; those of an expired upload by
  *   `EXPIRE_UPLOADS`.
  */
@@ -152,7 +152,8 @@ export class PartialUploads {
       ...link,
     };
     const upload = await this.#db.transaction(async (tx) => {
-      await reserveUpload(tx, made, exactly(length ?? 0), now);
+      // Strangers hold no quota by a length that they say.
+      await reserveUpload(tx, made, { needed: length ?? 0, wanted: reservedFor({ ...made, received: 0 }) }, now);
       return insertUpload(tx, made, { now, most: OPEN_MAX });
     });
     if (!upload)
@@ -269,8 +270,8 @@ export class PartialUploads {
   }
 
   /** Returns the bytes to reserve behind `end`: all that are known to come, or a segment, or less where the quota has less. */
-  #growth({ received }: PartialUpload, { length, bytes }: Chunk, end: number): { needed: number; wanted: number } {
-    if (length !== null) return exactly(length);
+  #growth({ received, shareId }: PartialUpload, { length, bytes }: Chunk, end: number): { needed: number; wanted: number } {
+    if (length !== null && shareId === null) return exactly(length);
     return bytes === undefined
       ? { needed: end + 1, wanted: Math.min(end + SEGMENT_BYTES, this.maxBytes) }
       : exactly(received + bytes);
@@ -364,8 +365,9 @@ export class PartialUploads {
 
 const nothing = (into: NewObjects): Pending => ({ segments: [], into, replaced: undefined });
 
-/** Returns the bytes that stay reserved for an upload while no request sends bytes of it. */
-const reservedFor = ({ length, received }: Pick<PartialUpload, 'length' | 'received'>): number => length ?? received;
+/** Returns the bytes that stay reserved for an upload while no request sends bytes of it: by a link only what has arrived. */
+const reservedFor = ({ length, received, shareId }: Pick<PartialUpload, 'length' | 'received' | 'shareId'>): number =>
+  shareId === null ? (length ?? received) : received;
 const exactly = (bytes: number): { needed: number; wanted: number } => ({ needed: bytes, wanted: bytes });
 
 /** Returns the bytes of an upload including pending ones. */

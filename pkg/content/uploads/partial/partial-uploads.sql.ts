@@ -52,7 +52,10 @@ export const reserveUpload = (
 ): Promise<number> => reserve(sql, { id: uuid, ownerId: userId, now, until: expiresAt }, bytes);
 
 const TRIM = `
-  WITH upload AS (SELECT uuid, coalesce(length, received) AS bytes FROM partial_uploads WHERE id = $1 AND file IS NULL),
+  WITH upload AS (
+      SELECT uuid, CASE WHEN share_id IS NULL THEN coalesce(length, received) ELSE received END AS bytes
+      FROM partial_uploads WHERE id = $1 AND file IS NULL
+    ),
     trimmed AS (UPDATE storage_reservations r SET bytes = least(r.bytes, u.bytes) FROM upload u WHERE r.id = u.uuid)
   DELETE FROM storage_reservations WHERE id = $2 AND NOT EXISTS (SELECT FROM upload)`;
 
