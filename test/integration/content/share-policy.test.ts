@@ -86,7 +86,7 @@ describe('a new link', () => {
     expect(refusal(await ada.api.post(`/files/${file}/share`, {}))).toEqual([
       422,
       'share_policy',
-      'disabled: share links are switched off here; share with people or groups, or ask an administrator.',
+      'disabled: share links are switched off here; share with people or groups instead, or ask an administrator.',
     ]);
     expect((await ada.api.get('/me')).body.features.share_links).toBe(false);
   });

@@ -93,7 +93,7 @@ describe('uploads and downloads of one person', () => {
         body: { error: 'too_many_transfers', retry_after: 5 },
         headers: { 'retry-after': '5' },
       });
-      expect(refused.body.message).toMatch(/^You have 4 uploads and downloads in progress/);
+      expect(refused.body.message).toMatch(/^You already have 4 uploads and downloads in progress/);
     }
     expect((await ada.api.head(path)).status).toBe(200);
     expect((await ada.api.get('/files')).status).toBe(200);

@@ -161,7 +161,7 @@ test('nothing is made for a Tenant that is not accepted', async () => {
 
   const tenant = await condition(cluster.tenants, key, 'Accepted', 'False', 'ImageNotAllowed');
 
-  expect(conditionOf(tenant, 'Accepted')?.message).toContain('spec.image: this operator takes images of');
+  expect(conditionOf(tenant, 'Accepted')?.message).toContain('spec.image: this operator accepts only images of');
   expect(conditionOf(tenant, 'Ready')).toMatchObject({ status: 'False', reason: 'ImageNotAllowed' });
   expect(conditionOf(tenant, 'DatabaseReady')).toMatchObject({ status: 'Unknown', reason: 'WaitingForAccepted' });
   expect(await cluster.of(children.DEPLOYMENT).find(key)).toBeUndefined();

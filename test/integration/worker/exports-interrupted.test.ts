@@ -260,6 +260,6 @@ test('an export whose requester loses the right to read it fails with the reason
   const job = await endOf(bob.api, id);
 
   expect(job).toMatchObject({ state: 'failed', result: null, error: { code: 'forbidden' } });
-  expect(job.error.message).toContain('you lost the right to read');
+  expect(job.error.message).toContain('You lost the right to read');
   await expectNothingLeft(id, row);
 });
