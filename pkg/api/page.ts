@@ -67,10 +67,10 @@ export interface WebContent {
 }
 
 /**
- * The scripts of pkg/web/lti: the page of a course, the picker, the exchange with a platform's storage, and the registration of
- * an LMS.
+ * The scripts of pkg/web that a page names: of pkg/web/lti the page of a course, the picker, the exchange with a platform's
+ * storage, and the registration of an LMS; the API reference; the page of a share link.
  */
-export type WebScript = 'entry' | 'picker' | 'reference' | 'registration' | 'storage';
+export type WebScript = 'entry' | 'picker' | 'reference' | 'registration' | 'share' | 'storage';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 

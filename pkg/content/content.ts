@@ -131,7 +131,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...linkResumableUploadEndpoints({ links: links.uploads, uploads: partialUploads }),
         ...metadataEndpoints(new Metadata({ ...deps, files })),
       ],
-      pages: sharePages({ downloads: links.downloads, web: deps.web, apiPath: new URL(apiUrl).pathname }),
+      pages: sharePages({ ...links, web: deps.web, apiPath: new URL(apiUrl).pathname }),
       onUserRemoved: async (tx, user) => {
         // While the files are still theirs.
         if (user.newOwner) await copyTagsOfFiles(tx, user.id, user.newOwner.id);

@@ -21,6 +21,7 @@ export default defineConfig(async (): Promise<UserConfig> => ({
         picker: join(import.meta.dirname, 'lti/picker/main.tsx'),
         reference: join(import.meta.dirname, 'reference/main.tsx'),
         registration: join(import.meta.dirname, 'lti/registration/main.ts'),
+        share: join(import.meta.dirname, 'share/main.tsx'),
         storage: join(import.meta.dirname, 'lti/storage/main.ts'),
       },
     },

@@ -15,7 +15,7 @@ export const folderLinkEndpoints = (links: FolderLinks): Endpoint[] => [
     method: 'get',
     path: '/s/{token}',
     operationId: 'getShared',
-    summary: 'Show what a link shares; for a folder the reply starts a session, in which the password is not sent again',
+    summary: 'Show what a link shares; with its password the reply starts a session, in which the password is not sent again',
     params: ShareParams,
     replies: { 200: SharedView },
     takes: [PASSWORD_HEADER, SESSION_HEADER],

@@ -4,7 +4,7 @@ import { Bytes, text, Timestamp, Uuid } from '../../api/schemas.ts';
 import { Binary, NamePart } from '../model/files/files.schema.ts';
 import { FOLDER_SORT_FIELDS } from '../model/folders/folders.schema.ts';
 import { nameFault } from '../model/names/names.policy.ts';
-import { LINK_TERMS, SHARE_MODES, ShareParams, SharedFileView } from './shares.schema.ts';
+import { LINK_TERMS, NAME_BY_LINK, SHARE_MODES, ShareParams, SharedFileView } from './shares.schema.ts';
 
 /** A file as shown to whoever sent it. */
 export const SentFile = z
@@ -33,15 +33,15 @@ export const SharedFolderView = z
   .object({
     kind: z.literal('folder'),
     mode: z.enum(SHARE_MODES).describe('upload: holders of the link can send files but see nothing in the folder'),
-    name: z.string().meta({ example: 'History' }),
+    name: NAME_BY_LINK.meta({ example: 'History' }),
     ...LINK_TERMS,
     max_upload_size: Bytes.nullable().describe('largest size of one file, in bytes; null: the link takes no uploads'),
     sent: z.array(SentFile).describe('the last 100 files uploaded in this session, newest first'),
   })
   .meta({ id: 'SharedFolderInfo' });
-export type SharedFolderView = z.output<typeof SharedFolderView>;
 
 export const SharedView = z.discriminatedUnion('kind', [SharedFileView, SharedFolderView]).meta({ id: 'SharedInfo' });
+export type SharedView = z.output<typeof SharedView>;
 
 const Common = { id: Uuid, name: z.string().meta({ example: 'thesis.pdf' }), updated_at: Timestamp };
 

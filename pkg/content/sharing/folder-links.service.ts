@@ -10,16 +10,15 @@ import type { Downloads } from '../downloads/downloads.service.ts';
 import { childRows, KINDS } from '../lists/child-rows.ts';
 import { FOLDERS } from '../lists/folder-list.sql.ts';
 import type { CountedDownloads } from './counted-downloads.ts';
-import type { SentFile, SharedChild, SharedChildQuery, SharedFolderView } from './folder-links.schema.ts';
+import type { SentFile, SharedChild, SharedChildQuery, SharedView } from './folder-links.schema.ts';
 import type { LinkAdmission } from './link-admission.ts';
-import { isUsedUp, type OpenFolderShare, openShare } from './open-shares.sql.ts';
-import { isRange, presentSharedFile } from './share-downloads.service.ts';
+import { isUsedUp, type OpenFolderShare, type OpenShare, openShare } from './open-shares.sql.ts';
+import { isRange } from './share-downloads.service.ts';
 import { passwordOf } from './share-password-header.ts';
 import type { SharePasswords } from './share-passwords.ts';
 import type { ShareSession, ShareSessions } from './share-sessions.ts';
 import { type SentRow, sentIn } from './share-uploads.sql.ts';
 import { findFileBelow } from './shared-content.sql.ts';
-import type { SharedFileView } from './shares.schema.ts';
 import { termsOf } from './shares.view.ts';
 
 /** The most uploads that a session is shown. */
@@ -67,21 +66,26 @@ export class FolderLinks {
   }
 
   /**
-   * Shows what a link shares: a file or a folder. For a folder, the reply starts a session if the password was sent or the link
-   * has none. Runs one statement, two in a session, and none for a malformed token. Throws `not_found`, `share_password_wrong`,
+   * Shows what a link shares: a file or a folder. If the password was sent or the link has none, the reply names it and starts a
+   * session. Runs one statement, two for a folder in a session, none for a malformed token. Throws `not_found`,
+   * `share_password_wrong`,
    * `too_many_attempts`.
    */
   async show(token: string, request: RequestInfo): Promise<Reply> {
-    const share = await openShare(this.#db.tables, token, this.#clock.now());
-    if (!share) throw new Problem('not_found');
-    if (share.kind === 'file') return reply(200, presentSharedFile(share) satisfies SharedFileView);
+    const share = await this.#open(token);
     const session = this.#sessions.find(share, request);
     if (session) return reply(200, this.#present(share, await this.#sent(share, session)));
-    const view = this.#present(share, []);
+    const locked = this.#presentLocked(share);
     const password = passwordOf(request);
-    if (view.has_password && (password === undefined || password === '')) return reply(200, view);
+    if (locked.has_password && (password === undefined || password === '')) return reply(200, locked);
     await this.#passwords.require(share, password, request);
-    return reply(200, view, this.#sessions.headersOf(share, token, this.#sessions.begin()));
+    return reply(200, this.#present(share, []), this.#sessions.headersOf(share, token, this.#sessions.begin()));
+  }
+
+  /** Shows what a link gives to somebody who has sent neither password nor session. One statement. Throws `not_found`. */
+  async look(token: string): Promise<SharedView> {
+    const share = await this.#open(token);
+    return share.passwordHash === null ? this.#present(share, []) : this.#presentLocked(share);
   }
 
   /**
@@ -143,15 +147,30 @@ export class FolderLinks {
     });
   }
 
-  async #sent({ id, mode }: OpenFolderShare, session: ShareSession): Promise<SentFile[]> {
+  async #open(token: string): Promise<OpenShare> {
+    const share = await openShare(this.#db.tables, token, this.#clock.now());
+    if (!share) throw new Problem('not_found');
+    return share;
+  }
+
+  async #sent({ id, mode }: OpenShare, session: ShareSession): Promise<SentFile[]> {
     if (mode === 'download') return [];
     return (await sentIn(this.#db.tables, id, session.id, SENT_MAX)).map(presentSent);
   }
 
-  #present(share: OpenFolderShare, sent: readonly SentFile[]): SharedFolderView {
+  /** Throws `not_found` where the link is used up. */
+  #present(share: OpenShare, sent: readonly SentFile[]): SharedView {
     const { mode, name } = share;
+    if (share.kind === 'file')
+      return { kind: 'file', mode: 'download', name, size: share.size, mime_type: share.mimeType, ...termsOf(share) };
     const maxUploadSize = mode === 'download' ? null : this.#maxBytes;
     return { kind: 'folder', mode, name, ...termsOf(share), max_upload_size: maxUploadSize, sent: [...sent] };
+  }
+
+  /** The same without what only those see who know the password. */
+  #presentLocked(share: OpenShare): SharedView {
+    const view = this.#present(share, []);
+    return view.kind === 'file' ? { ...view, name: null, size: null, mime_type: null } : { ...view, name: null };
   }
 }
 

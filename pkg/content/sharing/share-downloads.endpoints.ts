@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import type { ProblemCode } from '../../api/error-catalogue.ts';
-import { passwordOf } from './share-password-header.ts';
+import { passwordOf, SESSION_HEADER } from './share-password-header.ts';
 import { ShareDownloadQuery, ShareParams, SharePassword } from './shares.schema.ts';
 import type { ShareDownloads } from './share-downloads.service.ts';
 
@@ -24,6 +24,7 @@ export const shareDownloadEndpoints = (downloads: ShareDownloads): Endpoint[] =>
     operationId: 'downloadSharedFile',
     summary: 'Download the file of a share link, whole or one range of it',
     query: ShareDownloadQuery,
+    takes: [SESSION_HEADER],
     replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
     errors: SHARE_DOWNLOAD_ERRORS,
     setsCookie: true,

@@ -8,8 +8,7 @@ import type { CountedDownloads } from './counted-downloads.ts';
 import { isUsedUp, type OpenFileShare, openShare } from './open-shares.sql.ts';
 import type { SharePasswords } from './share-passwords.ts';
 import type { ShareProofs } from './share-proof.ts';
-import type { SharedFileView } from './shares.schema.ts';
-import { termsOf } from './shares.view.ts';
+import type { ShareSessions } from './share-sessions.ts';
 
 /** Values that a client sends together with the token. */
 export interface ShareCredentials {
@@ -19,7 +18,7 @@ export interface ShareCredentials {
 }
 
 /**
- * Serves the share link of a file to anybody who has it: facts about the file, and its content.
+ * Serves the content of a shared file to anybody who has its link.
  *
  * Invariant: every link that does not work gets the same 404: one that is unknown, malformed, inactive, expired or used up, whose
  * file is in the trash, or whose maker is no longer admin of the file.
@@ -30,6 +29,7 @@ export class ShareDownloads {
   readonly #counted: CountedDownloads;
   readonly #proofs: ShareProofs;
   readonly #passwords: SharePasswords;
+  readonly #sessions: ShareSessions;
   readonly #clock: Clock;
 
   constructor(deps: {
@@ -38,6 +38,7 @@ export class ShareDownloads {
     counted: CountedDownloads;
     proofs: ShareProofs;
     sharePasswords: SharePasswords;
+    shareSessions: ShareSessions;
     clock: Clock;
   }) {
     this.#db = deps.db;
@@ -45,12 +46,8 @@ export class ShareDownloads {
     this.#counted = deps.counted;
     this.#proofs = deps.proofs;
     this.#passwords = deps.sharePasswords;
+    this.#sessions = deps.shareSessions;
     this.#clock = deps.clock;
-  }
-
-  /** Runs one statement; none for a malformed token. Throws `not_found`. */
-  async show(token: string): Promise<SharedFileView> {
-    return presentSharedFile(await this.#open(token));
   }
 
   /**
@@ -65,7 +62,7 @@ export class ShareDownloads {
         download,
         isRange: isRange(share, request),
       });
-      if (!isProven) await this.#passwords.require(share, password, request);
+      if (!isProven && !this.#sessions.find(share, request)) await this.#passwords.require(share, password, request);
       const content = { ...share, uuid: share.fileUuid };
       return this.#downloads.send(content, { linkOf: String(share.createdBy), network: request.network }, request, begun);
     });
@@ -87,12 +84,6 @@ export class ShareDownloads {
     if (share?.kind !== 'file') throw new Problem('not_found');
     return share;
   }
-}
-
-/** Throws `not_found` if the link is used up. */
-export function presentSharedFile(share: OpenFileShare): SharedFileView {
-  const { name, size, mimeType } = share;
-  return { kind: 'file', mode: 'download', name, size, mime_type: mimeType, ...termsOf(share) };
 }
 
 /** Returns whether the reply contains only a part of the content. */

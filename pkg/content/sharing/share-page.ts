@@ -1,34 +1,56 @@
 import { pageLanguage, type PageLanguage } from '../../api/page-language.ts';
 import { Problem } from '../../api/problem.ts';
 import { escapeHtml, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../../api/page.ts';
+import type { SharedView } from './folder-links.schema.ts';
+import type { FolderLinks } from './folder-links.service.ts';
 import type { ShareDownloads } from './share-downloads.service.ts';
 import { SHARE_TEXT, sizeOf, whenOf } from './share-text.ts';
-import type { SharedFileView } from './shares.schema.ts';
 
-const CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+/** The page loads only what this origin serves. Its form leads to the download, which this origin serves too. */
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+type FileView = Extract<SharedView, { kind: 'file' }>;
+type FolderView = Extract<SharedView, { kind: 'folder' }>;
 
 /**
- * The page of a share link for people: facts about the file, the password form and the download. It works without scripts: the
- * form posts to this page, which redirects to the download. `apiPath`: path of the API, without a slash at the end.
+ * The page of a share link for people. Its script (pkg/web/share) replaces the content that the server sends. That content works
+ * without scripts as far as it can: the form of a file posts to this page, which redirects to the download. `apiPath`: path of the
+ * API, without a slash at the end.
  */
 export function sharePages({
   downloads,
+  folders,
   web,
   apiPath,
 }: {
   downloads: ShareDownloads;
+  folders: FolderLinks;
   web: WebPages;
   apiPath: string;
 }): PageRoute[] {
   const show = async (token: string, language: PageLanguage, fault?: Fault): Promise<PageReply> => {
     try {
-      const file = await downloads.show(token);
-      const body = filePage(file, language, fault);
-      return { status: fault?.status ?? 200, body: web.notice({ title: file.name, body, language }), headers: headersOf(fault) };
+      const view = await folders.look(token);
+      const main =
+        view.kind === 'file' ? filePage(view, language, fault) : folderPage(view, language, `${apiPath}/s/${token}/zip`);
+      const content = { title: titleOf(view, language), body: `<div id="app">${main}</div>`, language };
+      return { status: fault?.status ?? 200, body: web.document('share', content), headers: headersOf(fault) };
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_found')) throw error;
-      const { dead } = SHARE_TEXT[language];
-      return { status: 404, body: web.notice({ title: dead, body: deadPage(language), language }), headers: headersOf() };
+      const { dead: title } = SHARE_TEXT[language];
+      const body = web.document('share', { title, body: deadPage(language), language });
+      return { status: 404, body, headers: headersOf() };
     }
   };
 
@@ -75,38 +97,66 @@ function faultOf({ code, status, retryAfter }: Problem, language: PageLanguage):
 
 const headersOf = (fault?: Fault): Record<string, string> => ({
   'content-security-policy': CSP,
+  vary: 'accept-language',
   ...(fault?.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
 });
 
-const deadPage = (language: PageLanguage): string => `<main class="share">
+/** A link with a password names nothing before it. */
+const titleOf = ({ name }: SharedView, language: PageLanguage): string => name ?? SHARE_TEXT[language].locked;
+
+const headingOf = (view: SharedView, language: PageLanguage): string =>
+  `<h1><bdi>${escapeHtml(titleOf(view, language))}</bdi></h1>`;
+
+/** Without the element that the script fills: nothing is asked about a link that does not work. */
+const deadPage = (language: PageLanguage): string => `<main class="share-card">
 <h1>${SHARE_TEXT[language].dead}</h1>
 <p>${SHARE_TEXT[language].whyDead}</p>
 </main>`;
 
-function filePage(file: SharedFileView, language: PageLanguage, fault: Fault | undefined): string {
+function filePage(file: FileView, language: PageLanguage, fault: Fault | undefined): string {
   const text = SHARE_TEXT[language];
-  const facts = [sizeOf(file.size, language), ...(file.mime_type === null ? [] : [file.mime_type])]
+  const facts = [
+    ...(file.size === null ? [] : [sizeOf(file.size, language)]),
+    ...(file.mime_type === null ? [] : [file.mime_type]),
+  ]
     .map((fact) => escapeHtml(fact))
     .join(' · ');
-  const { expires_at: end, downloads_left: left } = file;
+  return `<main class="share-card">
+${headingOf(file, language)}
+${facts === '' ? '' : `<p class="share-facts">${facts}</p>\n`}<form method="post" class="share-form">
+${file.has_password ? passwordField(language, fault) : ''}<button class="c-button c-button-primary" type="submit">${text.download}</button>
+</form>
+${termsOf(file, language)}</main>`;
+}
+
+/** Lists, uploads and the password of a folder need the script; the archive of all that is in it does not. */
+function folderPage(folder: FolderView, language: PageLanguage, zip: string): string {
+  const text = SHARE_TEXT[language];
+  const archive =
+    folder.has_password || folder.mode === 'upload'
+      ? ''
+      : `<p><a class="c-button c-button-primary" href="${escapeHtml(zip)}" download>${text.downloadAll}</a></p>\n`;
+  return `<main class="share-card">
+${headingOf(folder, language)}
+<noscript><p>${archive === '' ? text.needsScript : text.listNeedsScript}</p></noscript>
+${archive}${termsOf(folder, language)}</main>`;
+}
+
+function termsOf({ expires_at: end, downloads_left: left }: SharedView, language: PageLanguage): string {
+  const text = SHARE_TEXT[language];
   const notes = [
     ...(end === null ? [] : [text.ends(`<time datetime="${end}">${whenOf(end, language)} UTC</time>`)]),
     ...(left === null ? [] : [text.left(left)]),
   ];
-  return `<main class="share">
-<h1>${escapeHtml(file.name)}</h1>
-<p class="facts">${facts}</p>
-<form method="post">
-${file.has_password ? passwordField(language, fault) : ''}<button type="submit">${text.download}</button>
-</form>
-${notes.length === 0 ? '' : `<p class="facts">${notes.join(' ')}</p>\n`}</main>`;
+  return notes.length === 0 ? '' : `<p class="share-facts">${notes.join(' ')}</p>\n`;
 }
 
 const passwordField = (
   language: PageLanguage,
   fault: Fault | undefined,
-): string => `<label for="password">${SHARE_TEXT[language].password}</label>
-<input id="password" name="password" type="password" autocomplete="off" required autofocus${
+): string => `<div class="c-field"><label class="c-field-label" for="password">${SHARE_TEXT[language].password}</label>
+<input class="c-input" id="password" name="password" type="password" autocomplete="off" required autofocus${
   fault ? ' aria-invalid="true" aria-describedby="fault"' : ''
 }>
-${fault ? `<p id="fault" class="note" role="alert">${escapeHtml(fault.message)}</p>\n` : ''}`;
+${fault ? `<p id="fault" class="c-field-error" role="alert">${escapeHtml(fault.message)}</p>\n` : ''}</div>
+`;

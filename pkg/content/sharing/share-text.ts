@@ -5,7 +5,11 @@ const en = {
   whyDead:
     'It may have ended, it may have been used up, or the address may be incomplete. Ask whoever sent it to you for a new one.',
   password: 'Password',
+  locked: 'This link has a password',
   download: 'Download',
+  downloadAll: 'Download all as ZIP',
+  needsScript: 'This page needs JavaScript. Allow it for this address, then load the page again.',
+  listNeedsScript: 'Without JavaScript this page cannot list the files. You can download all of them at once.',
   enterPassword: 'Enter the password.',
   wrongPassword: 'This password is wrong.',
   tooManyAttempts: (minutes: number): string =>
@@ -21,7 +25,11 @@ const de: typeof en = {
     'Er ist abgelaufen oder aufgebraucht, oder die Adresse ist unvollständig. Bitten Sie die Person, von der Sie ihn ' +
     'haben, um einen neuen.',
   password: 'Passwort',
+  locked: 'Dieser Link hat ein Passwort',
   download: 'Herunterladen',
+  downloadAll: 'Alles als ZIP herunterladen',
+  needsScript: 'Diese Seite braucht JavaScript. Erlauben Sie es für diese Adresse, und laden Sie die Seite neu.',
+  listNeedsScript: 'Ohne JavaScript kann diese Seite die Dateien nicht auflisten. Sie können alle zusammen herunterladen.',
   enterPassword: 'Geben Sie das Passwort ein.',
   wrongPassword: 'Dieses Passwort ist falsch.',
   tooManyAttempts: (minutes) =>
@@ -31,7 +39,7 @@ const de: typeof en = {
     downloads === 1 ? 'Er kann noch einmal verwendet werden.' : `Er kann noch ${downloads} Mal verwendet werden.`,
 };
 
-/** Texts of the page of a share link. */
+/** Texts of the page of a share link before its script runs, or without it. */
 export const SHARE_TEXT: Readonly<Record<PageLanguage, typeof en>> = { en, de };
 
 const UNITS = { en: ['bytes', 'KB', 'MB', 'GB', 'TB'], de: ['Byte', 'KB', 'MB', 'GB', 'TB'] } as const;

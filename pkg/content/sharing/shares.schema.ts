@@ -102,13 +102,19 @@ export const LINK_TERMS = {
   downloads_left: z.int().min(1).nullable().meta({ description: 'null: unlimited', example: 7 }),
 };
 
+/** A link with a password names nothing to those who do not know it. */
+export const NAME_BY_LINK = z
+  .string()
+  .nullable()
+  .describe('null: the link has a password, and the request neither it nor a session');
+
 /** The file as shown to anybody who has the link. */
 export const SharedFileView = z
   .object({
     kind: z.literal('file'),
     mode: z.literal('download'),
-    name: z.string().meta({ example: 'thesis.pdf' }),
-    size: Bytes,
+    name: NAME_BY_LINK.meta({ example: 'thesis.pdf' }),
+    size: Bytes.nullable().describe('null where `name` is'),
     mime_type: z.string().nullable().meta({ example: 'application/pdf' }),
     ...LINK_TERMS,
   })

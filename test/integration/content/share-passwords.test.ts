@@ -55,7 +55,16 @@ describe('a link with a password', () => {
     const { share } = await shared(ada, { password: PASSWORD });
     const encoded = encodeURIComponent(PASSWORD);
 
-    expect((await anyone().get(`/s/${share.token}`)).body.has_password).toBe(true);
+    expect((await anyone().get(`/s/${share.token}`)).body).toEqual({
+      kind: 'file',
+      mode: 'download',
+      name: null,
+      size: null,
+      mime_type: null,
+      has_password: true,
+      expires_at: null,
+      downloads_left: null,
+    });
     expect(
       codes([
         await download(share.token),
@@ -122,6 +131,28 @@ describe('a link with a password', () => {
   });
 });
 
+test('the password of a file’s link begins a session, which replaces it until there is another password', async () => {
+  const ada = await tenant.user();
+  const { share } = await shared(ada, { password: PASSWORD });
+  const header = { 'x-share-password': Buffer.from(PASSWORD).toString('latin1') };
+  const opened = await anyone().get(`/s/${share.token}`, { headers: header });
+  const session = { 'x-share-session': opened.headers['x-share-session'] ?? '' };
+  const inSession = async (): Promise<unknown[]> => [
+    (await anyone().get(`/s/${share.token}`, { headers: session })).body.size,
+    (await download(share.token, session)).status,
+  ];
+
+  expect(opened.body).toMatchObject({ size: CONTENT.length, mime_type: 'text/plain' });
+  expect(opened.headers['set-cookie']).toMatch(
+    new RegExp(`^carrel_share=v1\\.[^;]+; Path=/api/v1/s/${share.token}; Max-Age=86400; HttpOnly; SameSite=Lax$`),
+  );
+  expect(await inSession()).toEqual([CONTENT.length, 200]);
+  const other = await shared(ada, { password: PASSWORD });
+  expect(codes([await download(other.share.token, session)])).toEqual([[401, 'share_password_required']]);
+  await ada.api.patch(`/shares/${share.id}`, { password: 'another password' });
+  expect(await inSession()).toEqual([null, 401]);
+});
+
 describe('the page of a link', () => {
   const page = (token: string, body?: string, network = '10.4.0.1'): Promise<ApiReply> =>
     anyone().raw(body === undefined ? 'GET' : 'POST', `${tenant.url}/s/${token}`, {
@@ -132,7 +163,7 @@ describe('the page of a link', () => {
       ...(body === undefined ? {} : { body }),
     });
 
-  test('shows the file, asks for the password and leads to the download, which counts once', async () => {
+  test('asks for the password and leads to the download, which counts once', async () => {
     const ada = await tenant.user();
     const { share } = await shared(ada, { password: PASSWORD, max_downloads: 2, expires_at: inSeconds(3600) });
     const shown = await page(share.token);
@@ -141,10 +172,10 @@ describe('the page of a link', () => {
 
     expect([shown.status, shown.headers['content-security-policy']]).toEqual([
       200,
-      "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; media-src 'self'; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     ]);
-    expect(shown.bytes.toString()).toContain('<label for="password">Password</label>');
-    expect(shown.bytes.toString()).toContain('19 bytes · text/plain');
+    expect(shown.bytes.toString()).toContain('<label class="c-field-label" for="password">Password</label>');
     expect(shown.bytes.toString()).toContain('It can be used 2 more times.');
     expect([wrong.status, wrong.bytes.toString()]).toEqual([
       401,
@@ -166,14 +197,30 @@ describe('the page of a link', () => {
     const late = await anyone().get(address);
     aheadMs = 0;
     expect(codes([late])).toEqual([[401, 'share_password_required']]);
-    const names = await page((await shared(ada)).share.token);
-    expect(names.bytes.toString()).not.toContain('password');
+    const open = (await page((await shared(ada)).share.token)).bytes.toString();
+    expect(open).toContain('19 bytes · text/plain');
+    expect(open).not.toContain('password');
   });
 
-  test('guesses there count as everywhere; names of files are text', async () => {
+  test('names of files are text, and are not there before the password', async () => {
     const ada = await tenant.user();
-    const { file, share } = await shared(ada, { password: PASSWORD });
-    await ada.api.patch(`/files/${file}`, { name: '<script>alert(1)<&script>.txt' });
+    const [open, locked] = [await shared(ada), await shared(ada, { password: PASSWORD })];
+    await ada.api.patch(`/files/${open.file}`, { name: '<script>alert(1)<&script>.txt' });
+    await ada.api.patch(`/files/${locked.file}`, { name: 'telltale.txt' });
+    const ofOpen = await page(open.share.token);
+    const ofLocked = [
+      await page(locked.share.token),
+      await page(locked.share.token, 'password=wrong'),
+      await anyone().get(`/s/${locked.share.token}`),
+    ];
+
+    expect(ofOpen.bytes.toString()).toContain('<h1><bdi>&lt;script&gt;alert(1)&lt;&amp;script&gt;.txt</bdi></h1>');
+    for (const { bytes } of ofLocked) expect(bytes.toString()).not.toMatch(/telltale|bytes|text\/plain/);
+  });
+
+  test('guesses there count as everywhere', async () => {
+    const ada = await tenant.user();
+    const { share } = await shared(ada, { password: PASSWORD });
     for (const at of range(10)) await page(share.token, `password=wrong+${at}`, '10.5.0.1');
     const shut = await page(share.token, `password=${encodeURIComponent(PASSWORD)}`, '10.5.0.1');
 
@@ -184,6 +231,5 @@ describe('the page of a link', () => {
     expect(codes([await anyone().post(`/s/${share.token}/download`, { password: PASSWORD }, from('10.5.0.1'))])).toEqual([
       [429, 'too_many_attempts'],
     ]);
-    expect(shut.bytes.toString()).toContain('<h1>&lt;script&gt;alert(1)&lt;&amp;script&gt;.txt</h1>');
   });
 });

@@ -1,0 +1,134 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ApiProblem, problemOf } from '../api/problem.ts';
+import { Breadcrumb } from '../design/breadcrumb.tsx';
+import { Button } from '../design/button.tsx';
+import { EmptyState } from '../design/empty-state.tsx';
+import { announce } from '../design/live-region.tsx';
+import { Skeleton } from '../design/skeleton.tsx';
+import { TextField } from '../design/text-field.tsx';
+import { t } from '../text/share.ts';
+import { ChildTable } from './child-table.tsx';
+import { type Child, type Link, save, type SharedFolder } from './link.ts';
+import { ProblemNote } from './problem-note.tsx';
+import { Terms } from './terms.tsx';
+import { useChildren } from './use-children.ts';
+import { usePath } from './use-path.ts';
+
+interface Props {
+  readonly link: Link;
+  readonly folder: SharedFolder;
+  readonly name: string;
+  readonly onRefused: (problem: ApiProblem) => Promise<void>;
+}
+
+/** Milliseconds without a key after which a search begins. */
+const SETTLED_MS = 250;
+
+/** A folder and those below it: their files one by one, or all as an archive. */
+export function FolderView({ link, folder, name, onRefused }: Props) {
+  const [path, go] = usePath();
+  const [typed, setTyped] = useState('');
+  const [query, setQuery] = useState('');
+  const [sort, setSort] = useState('name');
+  const [left, setLeft] = useState(folder.downloads_left);
+  const [problem, setProblem] = useState<ApiProblem>();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const here = path.at(-1);
+  const list = useChildren(link, { folderId: here?.id, query, sort }, onRefused);
+  const { items } = list;
+
+  useEffect(() => {
+    const timer = setTimeout(() => setQuery(typed.trim()), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+
+  const open = (to: typeof path): void => {
+    setTyped('');
+    setQuery('');
+    go(to);
+    // The row that was pressed is gone.
+    heading.current?.focus();
+  };
+  const download = async (address: string, what: string): Promise<void> => {
+    setProblem(undefined);
+    try {
+      // A link that has ended is said here, not in a file that the browser saves.
+      await link.show();
+      save(address);
+      announce(t('started', { name: what }));
+      setLeft((before) => (before === null ? null : before - 1));
+    } catch (error) {
+      setProblem(problemOf(error));
+      await onRefused(problemOf(error));
+    }
+  };
+  const crumbs = [{ id: '', name }, ...path].map((step, depth) => ({
+    id: step.id,
+    label: step.name,
+    href: location.pathname,
+    icon: depth === 0 ? ('folder' as const) : undefined,
+  }));
+  const isUsedUp = left === 0;
+
+  return (
+    <main class="share-folder">
+      <h1 ref={heading} class="c-hidden" tabIndex={-1}>
+        {here?.name ?? name}
+      </h1>
+      <header class="share-head">
+        <Breadcrumb
+          label={t('path')}
+          moreLabel={t('morePath')}
+          crumbs={crumbs}
+          onGo={({ id }) => open(path.slice(0, path.findIndex((step) => step.id === id) + 1))}
+        />
+        <Button
+          kind="primary"
+          icon="download"
+          disabled={isUsedUp}
+          onClick={() => void download(link.addressOf('zip'), `${name}.zip`)}
+        >
+          {t('downloadAll')}
+        </Button>
+      </header>
+      <Terms end={folder.expires_at} left={left} />
+      {problem && <ProblemNote problem={problem} />}
+      <TextField
+        label={t('search')}
+        isLabelHidden
+        type="search"
+        icon="search"
+        placeholder={t('search')}
+        clearLabel={t('clearSearch')}
+        maxLength={255}
+        autocomplete="off"
+        value={typed}
+        onValue={setTyped}
+      />
+      {list.problem && <ProblemNote problem={list.problem} onRetry={items ? list.more : list.reload} />}
+      {items === undefined && list.isLoading && <Skeleton kind="rows" rows={6} label={t('loading')} />}
+      {items?.length === 0 &&
+        (query === '' ? (
+          <EmptyState drawing="files" title={t('emptyTitle')}>
+            {t('emptyText')}
+          </EmptyState>
+        ) : (
+          <EmptyState drawing="search" title={t('nothingFound')}>
+            {t('nothingFoundText')}
+          </EmptyState>
+        ))}
+      {items !== undefined && items.length > 0 && (
+        <ChildTable
+          label={here?.name ?? name}
+          list={{ ...list, items }}
+          sort={sort}
+          onSort={setSort}
+          isUsedUp={isUsedUp}
+          addressOf={({ id }: Child) => link.addressOfChild(id)}
+          onOpen={({ id, name: of }) => open([...path, { id, name: of }])}
+          onDownload={({ id, name: of }) => void download(link.addressOfChild(id), of)}
+        />
+      )}
+    </main>
+  );
+}

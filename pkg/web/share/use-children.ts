@@ -1,0 +1,78 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type ApiProblem, isAbort, problemOf } from '../api/problem.ts';
+import type { Child, Link } from './link.ts';
+
+export interface Children {
+  /** Undefined until the first page has arrived. */
+  readonly items: readonly Child[] | undefined;
+  readonly isMore: boolean;
+  readonly isLoading: boolean;
+  readonly problem: ApiProblem | undefined;
+  /** Loads the next page, or again the one that failed. */
+  readonly more: () => void;
+  /** Loads the list from its beginning; what is shown stays until then. */
+  readonly reload: () => void;
+}
+
+interface State {
+  readonly items?: readonly Child[];
+  readonly cursor: string | null;
+  readonly isLoading: boolean;
+  readonly problem?: ApiProblem;
+}
+
+interface Wanted {
+  readonly folderId: string | undefined;
+  readonly query: string;
+  readonly sort: string;
+}
+
+/** Loads what is in a folder of the link, page by page. Another folder, search or order begins anew. */
+export function useChildren(link: Link, wanted: Wanted, onRefused: (problem: ApiProblem) => Promise<void>): Children {
+  const { folderId, query, sort } = wanted;
+  const [state, setState] = useState<State>({ cursor: null, isLoading: true });
+  const running = useRef<AbortController | undefined>(undefined);
+  const latest = useRef(onRefused);
+  latest.current = onRefused;
+
+  const ask = useCallback(
+    (cursor: string | null): void => {
+      running.current?.abort();
+      const { signal } = (running.current = new AbortController());
+      link.children({ folderId, query, sort, cursor: cursor ?? undefined }, signal).then(
+        ({ data, pagination }) => {
+          if (signal.aborted) return;
+          setState(({ items = [] }) => ({
+            items: cursor === null ? data : [...items, ...data],
+            cursor: pagination.has_more ? pagination.next_cursor : null,
+            isLoading: false,
+          }));
+        },
+        (error: unknown) => {
+          if (signal.aborted || isAbort(error)) return;
+          setState((before) => ({ ...before, problem: problemOf(error), isLoading: false }));
+          void latest.current(problemOf(error));
+        },
+      );
+    },
+    [link, folderId, query, sort],
+  );
+  useEffect(() => {
+    setState({ cursor: null, isLoading: true });
+    ask(null);
+    return () => running.current?.abort();
+  }, [ask]);
+
+  const from = (cursor: string | null): void => {
+    setState(({ problem: _former, ...before }) => ({ ...before, isLoading: true }));
+    ask(cursor);
+  };
+  return {
+    items: state.items,
+    isMore: state.cursor !== null,
+    isLoading: state.isLoading,
+    problem: state.problem,
+    more: () => from(state.cursor),
+    reload: () => from(null),
+  };
+}

@@ -1,0 +1,43 @@
+/** English texts of the page of a share link. */
+export const en = {
+  dead: 'This link does not work',
+  whyDead:
+    'It may have ended, it may have been used up, or the address may be incomplete. Ask whoever sent it to you for a new one.',
+  failed: 'This page could not be loaded',
+  retry: 'Try again',
+  requestId: 'Request {id}',
+
+  locked: 'This link has a password',
+  lockedText: 'Enter the password that whoever sent you the link gave you.',
+  password: 'Password',
+  showPassword: 'Show password',
+  hidePassword: 'Hide password',
+  open: 'Open',
+  passwordMissing: 'Enter the password.',
+  wrongPassword: 'This password is wrong.',
+  'tooManyAttempts.one': 'Too many wrong passwords. Try again in a minute.',
+  'tooManyAttempts.other': 'Too many wrong passwords. Try again in {count} minutes.',
+
+  download: 'Download',
+  downloadAll: 'Download all as ZIP',
+  started: 'The download of {name} has started.',
+  preview: 'Preview of {name}',
+  ends: 'The link ends on {when}.',
+  'left.one': 'It can be used once more.',
+  'left.other': 'It can be used {count} more times.',
+  usedUp: 'The link is used up. A download that has started goes on.',
+
+  path: 'Path',
+  morePath: 'More folders of the path',
+  search: 'Search in this folder',
+  clearSearch: 'Clear the search',
+  loading: 'Loading files',
+  loadMore: 'Show more',
+  name: 'Name',
+  size: 'Size',
+  changed: 'Changed',
+  emptyTitle: 'This folder is empty',
+  emptyText: 'Files that are added to it appear here.',
+  nothingFound: 'Nothing found',
+  nothingFoundText: 'No name in this folder contains these letters.',
+} as const;

@@ -1,0 +1,216 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { NARROW } from './app-pages.ts';
+
+let tenant: TestTenant;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [tenant, browser] = await Promise.all([startTenant({ name: 'Biology' }), openBrowser('third-party blocked')]);
+}, 180_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await tenant?.stop();
+});
+
+type Person = Awaited<ReturnType<typeof tenant.user>>;
+
+const PASSWORD = 'pässword of a link';
+const HOSTILE = '<img src=x onerror=alert(1)>.txt';
+const RTL = 'עברית ‏(1).pdf';
+const LONG = `${'very long '.repeat(24)}.txt`;
+
+const put = async ({ api }: Person, name: string, folder_id?: string, file = Buffer.from(name)): Promise<string> =>
+  (await api.upload('/files', { name, file, fields: folder_id === undefined ? {} : { folder_id } })).body.id;
+const makeFolder = async ({ api }: Person, name: string, parent_id: string | null = null): Promise<string> =>
+  (await api.post('/folders', { name, parent_id })).body.id;
+const share = async ({ api }: Person, path: string, terms: object = {}): Promise<{ id: string; url: string }> =>
+  (await api.post(`${path}/share`, terms)).body;
+
+/** Opens an address in a browser that has no cookies; what the page asks other sites or gets wrong fails the test that looks. */
+async function open(url: string): Promise<{ page: Page; faults: string[] }> {
+  const page = await browser.page();
+  await page.context().clearCookies();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => message.text().includes('Content Security Policy') && faults.push(message.text()));
+  page.on('dialog', (dialog) => {
+    faults.push(dialog.message());
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const { referer } = request.headers();
+    if (referer !== undefined) faults.push(`referer ${referer} to ${request.url()}`);
+  });
+  await page.goto(url);
+  return { page, faults };
+}
+
+/** What the browser saves after an action. */
+async function saved(page: Page, act: () => Promise<void>): Promise<{ name: string; content: string }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), act()]);
+  return { name: download.suggestedFilename(), content: await readFile(await download.path(), 'utf8') };
+}
+
+const rowNames = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('.share-open')].map((name) => name.textContent)`);
+
+test('a file shows its name and size and is saved; the last download is said to be the last', async () => {
+  const ada = await tenant.user();
+  const link = await share(ada, `/files/${await put(ada, HOSTILE)}`, { max_downloads: 1 });
+  const { page, faults } = await open(link.url);
+  await page.getByRole('heading', { name: HOSTILE }).waitFor();
+  await page.getByText('It can be used once more.').waitFor();
+
+  const file = await saved(page, () => page.getByRole('button', { name: 'Download' }).click());
+  await page.getByText('The link is used up.').waitFor();
+
+  expect([file.content, await page.title(), await page.getByRole('button', { name: 'Download' }).isDisabled(), faults]).toEqual([
+    HOSTILE,
+    `${HOSTILE} – Biology`,
+    true,
+    [],
+  ]);
+});
+
+test('nothing is named before the password; a wrong one is said, and a reload asks for it no more', async () => {
+  const ada = await tenant.user();
+  const folder = await makeFolder(ada, 'Secret plans');
+  await put(ada, 'plan.txt', folder);
+  const link = await share(ada, `/folders/${folder}`, { password: PASSWORD });
+  const { page, faults } = await open(link.url);
+  await page.getByRole('button', { name: 'Open' }).click();
+  await page.getByText('Enter the password.', { exact: true }).waitFor();
+  await page.getByLabel('Password', { exact: true }).fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('This password is wrong.').waitFor();
+  const before = `${await page.content()} ${await page.title()}`;
+
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'plan.txt' }).waitFor();
+  await page.reload();
+  const file = await saved(page, () => page.getByRole('link', { name: 'plan.txt' }).click());
+
+  expect([before.includes('Secret'), await page.title(), file, faults]).toEqual([
+    false,
+    'Secret plans – Biology',
+    { name: 'plan.txt', content: 'plan.txt' },
+    [],
+  ]);
+});
+
+test('a folder lists folders and files, goes into one and back, keeps its place at a reload, and is saved whole', async () => {
+  const ada = await tenant.user();
+  const top = await makeFolder(ada, 'Course');
+  const weeks = await makeFolder(ada, 'Weeks', top);
+  for (const name of [HOSTILE, RTL, LONG]) await put(ada, name, top);
+  await put(ada, 'week 1.txt', weeks);
+  const { page, faults } = await open((await share(ada, `/folders/${top}`)).url);
+  await page.getByRole('button', { name: 'Weeks' }).waitFor();
+  const names = await rowNames(page);
+  await page.getByRole('button', { name: 'Weeks' }).click();
+  await page.getByRole('link', { name: 'week 1.txt' }).waitFor();
+  await page.reload();
+  const file = await saved(page, () => page.getByRole('link', { name: 'week 1.txt' }).click());
+  await page.goBack();
+  await page.getByRole('button', { name: 'Weeks' }).waitFor();
+  await page.getByRole('searchbox', { name: 'Search in this folder' }).fill('very');
+  await waitFor('one file to be found', async () => (await rowNames(page)).length === 1);
+  const found = await rowNames(page);
+  await page.getByRole('searchbox', { name: 'Search in this folder' }).fill('nothing of this');
+  await page.getByText('Nothing found').waitFor();
+  const zip = await saved(page, () => page.getByRole('button', { name: 'Download all as ZIP' }).click());
+
+  expect([names[0], new Set(names)]).toEqual(['Weeks', new Set(['Weeks', HOSTILE, RTL, LONG])]);
+  expect([file.content, found, zip.name, zip.content.startsWith('PK'), faults]).toEqual([
+    'week 1.txt',
+    [LONG],
+    'Course.zip',
+    true,
+    [],
+  ]);
+});
+
+test('a folder of more files than a page has is listed to its end as one scrolls, in the order that was chosen', async () => {
+  const ada = await tenant.user();
+  const top = await makeFolder(ada, 'Many');
+  await Promise.all(range(230).map((at) => put(ada, `${String(at).padStart(3, '0')}.txt`, top)));
+  const { page } = await open((await share(ada, `/folders/${top}`)).url);
+  await page.getByRole('link', { name: '000.txt' }).waitFor();
+  const first = (await rowNames(page)).length;
+  await page.keyboard.press('End');
+  await waitFor('all files', async () => (await rowNames(page)).length === 230);
+  await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click();
+  await waitFor('the opposite order', async () => (await rowNames(page))[0] === '229.txt');
+
+  expect(first).toBe(200);
+});
+
+test('a link that ends while its page is open says so, and nothing else', async () => {
+  const ada = await tenant.user();
+  const top = await makeFolder(ada, 'Ended');
+  await put(ada, 'plan.txt', top);
+  const link = await share(ada, `/folders/${top}`);
+  const { page } = await open(link.url);
+  await page.getByRole('link', { name: 'plan.txt' }).waitFor();
+  await ada.api.patch(`/shares/${link.id}`, { is_active: false });
+
+  await page.getByRole('link', { name: 'plan.txt' }).click();
+  await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+  const shown = await page.locator('body').textContent();
+  const reply = await page.reload();
+
+  expect([shown?.includes('Ended'), reply?.status(), (await page.content()).includes('Ended')]).toEqual([false, 404, false]);
+});
+
+test('without scripts a file is saved by its form, with its password, and a folder as an archive', async () => {
+  const ada = await tenant.user();
+  const [file, folder] = [await put(ada, 'plan.txt'), await makeFolder(ada, 'Course')];
+  await put(ada, 'inside.txt', folder);
+  const links = [await share(ada, `/files/${file}`, { password: PASSWORD }), await share(ada, `/folders/${folder}`)];
+  const page = await browser.page();
+  await page.route('**/*.js', (route) => route.abort());
+  await page.goto(links[0]?.url ?? '');
+  await page.getByLabel('Password').fill('wrong');
+  await page.getByRole('button', { name: 'Download' }).click();
+  await page.getByText('This password is wrong.').waitFor();
+  await page.getByLabel('Password').fill(PASSWORD);
+  const plan = await saved(page, () => page.getByRole('button', { name: 'Download' }).click());
+  await page.goto(links[1]?.url ?? '');
+  const zip = await saved(page, () => page.getByRole('link', { name: 'Download all as ZIP' }).click());
+
+  expect([plan, zip.name]).toEqual([{ name: 'plan.txt', content: 'plan.txt' }, 'Course.zip']);
+});
+
+test('axe finds nothing on any of the pages in light and dark, and at 400 % zoom nothing is cut off', async () => {
+  const ada = await tenant.user();
+  const top = await makeFolder(ada, 'Course');
+  for (const name of [HOSTILE, RTL, LONG]) await put(ada, name, top);
+  const file = await put(ada, LONG);
+  const pages = [
+    [(await share(ada, `/files/${file}`, { expires_at: '2099-01-31T12:00:00Z' })).url, 'Download'],
+    [(await share(ada, `/files/${file}`, { password: PASSWORD })).url, 'Open'],
+    [(await share(ada, `/folders/${top}`, { max_downloads: 3 })).url, 'Download all as ZIP'],
+  ] as const;
+  const found: string[] = [];
+  for (const [url, button] of pages) {
+    const { page } = await open(url);
+    await page.getByRole('button', { name: button }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      found.push(...(await axeFindings(page)));
+    }
+    await page.setViewportSize(NARROW);
+    const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    found.push(...(cutOff === 0 ? [] : [`${button}: ${String(cutOff)} px are cut off`]));
+  }
+
+  expect(found).toEqual([]);
+});
