@@ -91,8 +91,10 @@ export const WEB_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   design: [],
   api: [],
   text: [],
-  app: ['design', 'api', 'text'],
-  share: ['design', 'api', 'text'],
+  // A list of uploads and how it is sent, for whoever is signed in and for whoever has a link.
+  uploads: ['design', 'api', 'text'],
+  app: ['design', 'api', 'text', 'uploads'],
+  share: ['design', 'api', 'text', 'uploads'],
   // The API reference is for developers, in English.
   reference: ['design', 'api'],
   lti: ['design', 'text'],

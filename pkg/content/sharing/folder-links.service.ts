@@ -68,8 +68,7 @@ export class FolderLinks {
   /**
    * Shows what a link shares: a file or a folder. If the password was sent or the link has none, the reply names it and starts a
    * session. Runs one statement, two for a folder in a session, none for a malformed token. Throws `not_found`,
-   * `share_password_wrong`,
-   * `too_many_attempts`.
+   * `share_password_wrong`, `too_many_attempts`.
    */
   async show(token: string, request: RequestInfo): Promise<Reply> {
     const share = await this.#open(token);
@@ -82,7 +81,7 @@ export class FolderLinks {
     return reply(200, this.#present(share, []), this.#sessions.headersOf(share, token, this.#sessions.begin()));
   }
 
-  /** Shows what a link gives to somebody who has sent neither password nor session. One statement. Throws `not_found`. */
+  /** Shows a link to somebody who has sent neither its password nor a session. Runs one statement. Throws `not_found`. */
   async look(token: string): Promise<SharedView> {
     const share = await this.#open(token);
     return share.passwordHash === null ? this.#present(share, []) : this.#presentLocked(share);
@@ -167,7 +166,7 @@ export class FolderLinks {
     return { kind: 'folder', mode, name, ...termsOf(share), max_upload_size: maxUploadSize, sent: [...sent] };
   }
 
-  /** The same without what only those see who know the password. */
+  /** Leaves out everything that only people with the password may see. */
   #presentLocked(share: OpenShare): SharedView {
     const view = this.#present(share, []);
     return view.kind === 'file' ? { ...view, name: null, size: null, mime_type: null } : { ...view, name: null };

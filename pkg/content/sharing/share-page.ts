@@ -25,8 +25,8 @@ type FolderView = Extract<SharedView, { kind: 'folder' }>;
 
 /**
  * The page of a share link for people. Its script (pkg/web/share) replaces the content that the server sends. That content works
- * without scripts as far as it can: the form of a file posts to this page, which redirects to the download. `apiPath`: path of the
- * API, without a slash at the end.
+ * without scripts as far as it can: the form of a file posts to this page, which redirects to the download. `apiPath`: path of
+ * the API, without a slash at the end.
  */
 export function sharePages({
   downloads,
@@ -97,6 +97,9 @@ function faultOf({ code, status, retryAfter }: Problem, language: PageLanguage):
 
 const headersOf = (fault?: Fault): Record<string, string> => ({
   'content-security-policy': CSP,
+  'cross-origin-opener-policy': 'same-origin',
+  // A link is for those to whom it was given.
+  'x-robots-tag': 'noindex, nofollow',
   vary: 'accept-language',
   ...(fault?.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
 });
@@ -124,7 +127,7 @@ function filePage(file: FileView, language: PageLanguage, fault: Fault | undefin
   return `<main class="share-card">
 ${headingOf(file, language)}
 ${facts === '' ? '' : `<p class="share-facts">${facts}</p>\n`}<form method="post" class="share-form">
-${file.has_password ? passwordField(language, fault) : ''}<button class="c-button c-button-primary" type="submit">${text.download}</button>
+${file.has_password ? passwordField(language, fault) : ''}<button class="c-button c-button-primary">${text.download}</button>
 </form>
 ${termsOf(file, language)}</main>`;
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { type ApiProblem, problemOf } from '../api/problem.ts';
 import { Button } from '../design/button.tsx';
 import { FileIcon } from '../design/file-icon.tsx';
+import { fileKind } from '../design/file-kind.ts';
 import { announce } from '../design/live-region.tsx';
 import { FileSize } from '../design/measures.tsx';
 import { t } from '../text/share.ts';
@@ -23,14 +24,14 @@ export function FileView({ link, file, name, onRefused }: Props) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
   const preview = previewOf(file);
+  const address = link.addressOf('download');
 
   const download = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     try {
-      // A link that has ended is said here, not in a file that the browser saves.
-      await link.show();
-      save(link.addressOf('download'));
+      await link.require(address);
+      save(address);
       announce(t('started', { name }));
       setLeft((before) => (before === null ? null : before - 1));
     } catch (error) {
@@ -45,15 +46,18 @@ export function FileView({ link, file, name, onRefused }: Props) {
       {preview === undefined ? (
         <FileIcon mimeType={file.mime_type} name={name} size="xl" />
       ) : (
-        <Preview kind={preview} name={name} address={link.addressOf('download')} />
+        <Preview kind={preview} name={name} address={address} />
       )}
-      <h1>
-        <bdi>{name}</bdi>
-      </h1>
-      <p class="share-facts">
-        {file.size !== null && <FileSize bytes={file.size} />}
-        {file.mime_type !== null && ` · ${file.mime_type}`}
-      </p>
+      <div>
+        <h1 tabIndex={-1}>
+          <bdi>{name}</bdi>
+        </h1>
+        <p class="share-facts">
+          {t(`kind.${fileKind(file.mime_type, name)}`)}
+          {file.size !== null && ' · '}
+          {file.size !== null && <FileSize bytes={file.size} />}
+        </p>
+      </div>
       {problem && <ProblemNote problem={problem} />}
       <Button kind="primary" icon="download" isBusy={isBusy} disabled={left === 0} onClick={() => void download()}>
         {t('download')}

@@ -7,11 +7,14 @@ import { announce } from '../design/live-region.tsx';
 import { Skeleton } from '../design/skeleton.tsx';
 import { TextField } from '../design/text-field.tsx';
 import { t } from '../text/share.ts';
+import { DropZone } from '../uploads/drop-zone.tsx';
 import { ChildTable } from './child-table.tsx';
 import { type Child, type Link, save, type SharedFolder } from './link.ts';
 import { ProblemNote } from './problem-note.tsx';
+import { SendFiles } from './send-files.tsx';
 import { Terms } from './terms.tsx';
 import { useChildren } from './use-children.ts';
+import { useOpen } from './use-open.ts';
 import { usePath } from './use-path.ts';
 
 interface Props {
@@ -31,16 +34,24 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
   const [query, setQuery] = useState('');
   const [sort, setSort] = useState('name');
   const [left, setLeft] = useState(folder.downloads_left);
+  const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
   const heading = useRef<HTMLHeadingElement>(null);
   const here = path.at(-1);
   const list = useChildren(link, { folderId: here?.id, query, sort }, onRefused);
-  const { items } = list;
+  const { pages } = list;
 
   useEffect(() => {
     const timer = setTimeout(() => setQuery(typed.trim()), SETTLED_MS);
     return () => clearTimeout(timer);
   }, [typed]);
+
+  const isOpen = useOpen(link);
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (isOpen && !wasOpen.current) list.reload();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
 
   const open = (to: typeof path): void => {
     setTyped('');
@@ -52,8 +63,7 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
   const download = async (address: string, what: string): Promise<void> => {
     setProblem(undefined);
     try {
-      // A link that has ended is said here, not in a file that the browser saves.
-      await link.show();
+      await link.require(address);
       save(address);
       announce(t('started', { name: what }));
       setLeft((before) => (before === null ? null : before - 1));
@@ -68,7 +78,10 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
     href: location.pathname,
     icon: depth === 0 ? ('folder' as const) : undefined,
   }));
+  const mayBeSentTo = folder.mode === 'both' && path.length === 0;
   const isUsedUp = left === 0;
+  const isNothing = pages?.every((page) => page.length === 0) ?? false;
+  const isEmpty = isNothing && path.length === 0 && query === '';
 
   return (
     <main class="share-folder">
@@ -82,17 +95,28 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
           crumbs={crumbs}
           onGo={({ id }) => open(path.slice(0, path.findIndex((step) => step.id === id) + 1))}
         />
-        <Button
-          kind="primary"
-          icon="download"
-          disabled={isUsedUp}
-          onClick={() => void download(link.addressOf('zip'), `${name}.zip`)}
-        >
-          {t('downloadAll')}
-        </Button>
+        {mayBeSentTo && (
+          <Button kind="primary" icon="upload" aria-expanded={isSending} onClick={() => setSending(!isSending)}>
+            {t('send')}
+          </Button>
+        )}
+        {!isEmpty && (
+          <Button
+            kind={folder.mode === 'download' ? 'primary' : 'secondary'}
+            icon="download"
+            disabled={isUsedUp}
+            onClick={() => void download(link.addressOf('zip'), `${name}.zip`)}
+          >
+            {t('downloadAll')}
+          </Button>
+        )}
       </header>
       <Terms end={folder.expires_at} left={left} />
       {problem && <ProblemNote problem={problem} />}
+      {mayBeSentTo && (
+        <SendFiles link={link} folder={folder} onSent={list.reload} isShown={isSending} onShow={() => setSending(true)} />
+      )}
+      {folder.mode === 'both' && path.length > 0 && <DropZone onDrop={undefined} text={t('dropElsewhere', { name })} />}
       <TextField
         label={t('search')}
         isLabelHidden
@@ -105,9 +129,9 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
         value={typed}
         onValue={setTyped}
       />
-      {list.problem && <ProblemNote problem={list.problem} onRetry={items ? list.more : list.reload} />}
-      {items === undefined && list.isLoading && <Skeleton kind="rows" rows={6} label={t('loading')} />}
-      {items?.length === 0 &&
+      {list.problem && <ProblemNote problem={list.problem} onRetry={pages ? list.more : list.reload} />}
+      {pages === undefined && list.isLoading && <Skeleton kind="rows" rows={6} label={t('loading')} />}
+      {isNothing &&
         (query === '' ? (
           <EmptyState drawing="files" title={t('emptyTitle')}>
             {t('emptyText')}
@@ -117,10 +141,11 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
             {t('nothingFoundText')}
           </EmptyState>
         ))}
-      {items !== undefined && items.length > 0 && (
+      {pages !== undefined && !isNothing && (
         <ChildTable
           label={here?.name ?? name}
-          list={{ ...list, items }}
+          list={list}
+          pages={pages}
           sort={sort}
           onSort={setSort}
           isUsedUp={isUsedUp}

@@ -1,5 +1,6 @@
 import { addressOf, type ReplyOf } from '../api/client.ts';
-import { problemOfReply, unreachable } from '../api/problem.ts';
+import { Observed } from '../api/observed.ts';
+import { ApiProblem, problemOfReply, unreachable } from '../api/problem.ts';
 
 export type Shared = ReplyOf<'GET /s/{token}'>;
 export type SharedFile = Extract<Shared, { kind: 'file' }>;
@@ -15,15 +16,26 @@ interface Wanted {
   readonly cursor: string | undefined;
 }
 
+/** What a download by link is refused for, by status. */
+const CODES: Readonly<Record<number, string>> = {
+  401: 'share_password_required',
+  404: 'not_found',
+  422: 'archive_too_large',
+  429: 'too_many_transfers',
+  503: 'unavailable',
+};
 /** Rows of one request. */
 const PAGE = 200;
 
 /**
- * What the API gives to whoever has a link. The reply to the password begins a session, which the browser keeps as a cookie; it is
- * sent as a header too, for browsers that take no cookies. Everything throws ApiProblem, or AbortError if `signal` was aborted.
+ * What the API gives to whoever has a link. The reply to the password begins a session, which the browser keeps as a cookie; it
+ * is sent as a header too, for browsers that take no cookies. Everything throws ApiProblem, or AbortError if `signal` was
+ * aborted.
  */
 export class Link {
   readonly token: string;
+  /** False when a request was refused for want of the password, until it is entered. */
+  readonly isOpen = new Observed(true);
   #session: string | undefined;
 
   constructor(token: string) {
@@ -34,7 +46,9 @@ export class Link {
   async show(password?: string, signal?: AbortSignal): Promise<Shared> {
     const headers = password === undefined ? {} : { 'x-share-password': inLatin1(password) };
     const reply = await this.#get(addressOf('/s/{token}', { path: { token: this.token } }), headers, signal);
-    return (await reply.json()) as Shared;
+    const shared = (await reply.json()) as Shared;
+    if (shared.name !== null) this.isOpen.set(true);
+    return shared;
   }
 
   async children({ folderId, query, sort, cursor }: Wanted, signal: AbortSignal): Promise<ChildPage> {
@@ -43,7 +57,24 @@ export class Link {
     return (await (await this.#get(address, {}, signal)).json()) as ChildPage;
   }
 
-  addressOf = (part: 'download' | 'zip'): string => addressOf(`/s/{token}/${part}`, { path: { token: this.token } });
+  /**
+   * Asks whether a download would begin, which counts as none. What the browser saves itself cannot say on the page why it
+   * failed.
+   */
+  async require(address: string): Promise<void> {
+    const reply = await fetch(address, { method: 'HEAD', headers: this.headers, cache: 'no-store' }).catch((error: unknown) => {
+      throw unreachable(error);
+    });
+    if (reply.ok) return;
+    // A reply to HEAD has no body that says why.
+    if (reply.status === 401) this.isOpen.set(false);
+    const retryAfter = Number(reply.headers.get('retry-after')) || undefined;
+    const requestId = reply.headers.get('x-request-id') ?? undefined;
+    throw new ApiProblem({ status: reply.status, code: CODES[reply.status] ?? 'unknown', message: '', retryAfter, requestId });
+  }
+
+  addressOf = (part: 'download' | 'files' | 'uploads' | 'zip'): string =>
+    addressOf(`/s/{token}/${part}`, { path: { token: this.token } });
 
   addressOfChild = (id: string): string => addressOf('/s/{token}/files/{id}/download', { path: { token: this.token, id } });
 
@@ -60,7 +91,11 @@ export class Link {
         cache: 'no-store',
         ...(signal ? { signal } : {}),
       });
-      if (!reply.ok) throw await problemOfReply(reply);
+      if (!reply.ok) {
+        const problem = await problemOfReply(reply);
+        if (problem.code === 'share_password_required') this.isOpen.set(false);
+        throw problem;
+      }
       this.#session = reply.headers.get('x-share-session') ?? this.#session;
       return reply;
     } catch (error) {

@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<Kind, RegExp>> = {
   video: /^video\/(mp4|webm|ogg)$/,
 };
 
-/** Returns how a file is shown; undefined: not at all. What is shown counts as a download, so a link with few of them shows none. */
+/** Returns how a file is shown; undefined: not at all. It counts as a download, so a link with a limit of them shows none. */
 export function previewOf({ mime_type: type, size, downloads_left: left }: SharedFile): Kind | undefined {
   if (type === null || size === null || left !== null) return undefined;
   const kind = (Object.keys(TYPES) as Kind[]).find((one) => TYPES[one].test(type));

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, problemOf } from '../api/problem.ts';
+import { Dialog } from '../design/dialog.tsx';
 import { LiveRegion } from '../design/live-region.tsx';
 import { t } from '../text/share.ts';
 import { FileView } from './file-view.tsx';
@@ -7,6 +8,8 @@ import { FolderView } from './folder-view.tsx';
 import type { Link, Shared } from './link.ts';
 import { PasswordForm } from './password-form.tsx';
 import { ProblemNote } from './problem-note.tsx';
+import { RequestView } from './request-view.tsx';
+import { useOpen } from './use-open.ts';
 
 interface Props {
   readonly link: Link;
@@ -20,9 +23,9 @@ interface Props {
 export function Share({ link, first, typed, fault }: Props) {
   const [shown, setShown] = useState(first);
   const ask = (): void => void link.show().catch(problemOf).then(setShown);
-  /** A request was refused: the link has ended, its password has changed, or it is nothing of the link. */
+  const isOpen = useOpen(link);
+  /** What was asked for is not there: it, or the link. */
   const refused = async (problem: ApiProblem): Promise<void> => {
-    if (problem.code === 'share_password_required') ask();
     if (problem.code !== 'not_found') return;
     await link.show().catch((error: unknown) => {
       if (problemOf(error).code === 'not_found') setShown(problemOf(error));
@@ -35,27 +38,40 @@ export function Share({ link, first, typed, fault }: Props) {
     if (title !== undefined) document.title = tenant ? `${title} – ${tenant}` : title;
   }, [title]);
 
+  const isFirst = shown === first;
+  useEffect(() => {
+    // What had the focus is gone.
+    if (!isFirst) document.querySelector<HTMLElement>('main h1')?.focus();
+  }, [shown]);
+
   return (
     <>
       {isDead ? (
         <main class="share-card">
-          <h1>{t('dead')}</h1>
+          <h1 tabIndex={-1}>{t('dead')}</h1>
           <p>{t('whyDead')}</p>
         </main>
       ) : shown instanceof ApiProblem ? (
         <main class="share-card">
-          <h1>{t('failed')}</h1>
+          <h1 tabIndex={-1}>{t('failed')}</h1>
           <ProblemNote problem={shown} onRetry={ask} />
         </main>
       ) : shown.name === null ? (
         <main class="share-card">
-          <h1>{t('locked')}</h1>
+          <h1 tabIndex={-1}>{t('locked')}</h1>
           <PasswordForm link={link} typed={typed} fault={fault} onOpen={setShown} onDead={setShown} />
         </main>
       ) : shown.kind === 'file' ? (
         <FileView link={link} file={shown} name={shown.name} onRefused={refused} />
+      ) : shown.mode === 'upload' ? (
+        <RequestView link={link} folder={shown} name={shown.name} />
       ) : (
         <FolderView link={link} folder={shown} name={shown.name} onRefused={refused} />
+      )}
+      {!isOpen && (
+        <Dialog title={t('lockedAgain')} closeLabel="" size="s" isHeld onClose={() => undefined}>
+          <PasswordForm link={link} typed="" fault="" onOpen={() => undefined} onDead={setShown} />
+        </Dialog>
       )}
       <LiveRegion />
     </>

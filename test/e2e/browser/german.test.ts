@@ -215,7 +215,7 @@ test('the page of a share link is in the language that the browser wants', async
     NOTHING_ENGLISH,
     [
       NOTHING_ENGLISH,
-      ['4 Byte · text/plain', expect.stringMatching(/^Der Link gilt bis .*2099.* Er kann noch 3 Mal verwendet werden\.$/)],
+      ['Text · 4 Byte', expect.stringMatching(/^Der Link gilt bis .*2099.* Er kann noch 3 Mal verwendet werden\.$/)],
     ],
   ]);
   expect(await englishOn(page)).toEqual(NOTHING_ENGLISH);

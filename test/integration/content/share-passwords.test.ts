@@ -170,8 +170,9 @@ describe('the page of a link', () => {
     const wrong = await page(share.token, 'password=%3Cb%3Ewrong');
     const right = await page(share.token, `password=${encodeURIComponent(PASSWORD)}`);
 
-    expect([shown.status, shown.headers['content-security-policy']]).toEqual([
+    expect([shown.status, shown.headers['x-robots-tag'], shown.headers['content-security-policy']]).toEqual([
       200,
+      'noindex, nofollow',
       "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; media-src 'self'; " +
         "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     ]);
@@ -199,7 +200,7 @@ describe('the page of a link', () => {
     expect(codes([late])).toEqual([[401, 'share_password_required']]);
     const open = (await page((await shared(ada)).share.token)).bytes.toString();
     expect(open).toContain('19 bytes · text/plain');
-    expect(open).not.toContain('password');
+    expect(open).not.toContain('for="password"');
   });
 
   test('names of files are text, and are not there before the password', async () => {

@@ -39,7 +39,7 @@ test.each(Object.entries(COMMANDS))('%s of the documentation goes from sign-in t
   for (const [url = '', secret = ''] of links) {
     expect(url).toMatch(new RegExp(`^${tenant.url}/s/[0-9a-f]{64}$`));
     const link = `/s/${url.split('/').at(-1)}`;
-    expect((await tenant.anonymous.get(link)).body).toMatchObject({ name: 'Übung 1.pdf', has_password: true });
+    expect((await tenant.anonymous.get(link)).body).toMatchObject({ name: null, has_password: true });
     expect((await tenant.anonymous.get(`${link}/download`)).status).toBe(401);
     expect(
       (await tenant.anonymous.get(`${link}/download`, { headers: { 'x-share-password': secret } })).bytes.equals(content),

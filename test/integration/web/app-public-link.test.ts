@@ -23,7 +23,7 @@ type Person = Awaited<ReturnType<typeof tenant.user>>;
 
 const PASSWORD = 'pässword of a link';
 const HOSTILE = '<img src=x onerror=alert(1)>.txt';
-const RTL = 'עברית ‏(1).pdf';
+const RTL = 'עברית (1).pdf';
 const LONG = `${'very long '.repeat(24)}.txt`;
 
 const put = async ({ api }: Person, name: string, folder_id?: string, file = Buffer.from(name)): Promise<string> =>
@@ -46,7 +46,7 @@ async function open(url: string): Promise<{ page: Page; faults: string[] }> {
   });
   page.on('request', (request) => {
     const { referer } = request.headers();
-    if (referer !== undefined) faults.push(`referer ${referer} to ${request.url()}`);
+    if (referer) faults.push(`referer ${referer} to ${request.url()}`);
   });
   await page.goto(url);
   return { page, faults };

@@ -42,7 +42,10 @@ export async function openFiles(
 }
 
 /** Drags files and folders of the disk from outside of the browser over the page, as a file manager does. */
-export async function dragOver({ devtools }: FilesPage, ...paths: readonly string[]): Promise<() => Promise<void>> {
+export async function dragOver(
+  { devtools }: Pick<FilesPage, 'devtools'>,
+  ...paths: readonly string[]
+): Promise<() => Promise<void>> {
   const data = { items: [], files: [...paths], dragOperationsMask: 1 };
   const event = (type: 'dragEnter' | 'dragOver' | 'drop') =>
     devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
@@ -52,7 +55,7 @@ export async function dragOver({ devtools }: FilesPage, ...paths: readonly strin
 }
 
 /** Drops files and folders of the disk on the page. */
-export async function drop(shown: FilesPage, ...paths: readonly string[]): Promise<void> {
+export async function drop(shown: Pick<FilesPage, 'devtools'>, ...paths: readonly string[]): Promise<void> {
   await (
     await dragOver(shown, ...paths)
   )();

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Observed } from '../../api/observed.ts';
 import { useObserved } from '../use-observed.ts';
-import type { Uploader } from './uploader.ts';
+import type { Uploader } from '../../uploads/uploader.ts';
 
 /** The folder that dropped files go to. */
 export interface DropTarget {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Folders } from './folders.ts';
-import { Refused, type Request } from './request.ts';
+import { Refused, type Request } from '../../uploads/request.ts';
 
 /** Folders whose requests are answered at once, with an id that shows the path. */
 function foldersOf(refuse: (name: string, time: number) => string | undefined = () => undefined) {

@@ -1,4 +1,4 @@
-import { type Ask, Refused } from './request.ts';
+import { type Ask, Refused } from '../../uploads/request.ts';
 
 /** Makes the folders of uploads, each once; one that is there already is used. */
 export class Folders {

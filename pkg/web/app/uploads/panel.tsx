@@ -4,11 +4,12 @@ import { Confirm } from '../../design/confirm.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
 import { announce } from '../../design/live-region.tsx';
 import { t } from '../../text/uploads.ts';
-import { Announcer } from './announce.ts';
-import { summaryInWords } from './in-words.ts';
-import { Notices } from './notices.tsx';
-import { Rows } from './rows.tsx';
-import type { Uploader } from './uploader.ts';
+import { Announcer } from '../../uploads/announce.ts';
+import { summaryInWords } from '../../uploads/in-words.ts';
+import { Notices } from '../../uploads/notices.tsx';
+import { Rows } from '../../uploads/rows.tsx';
+import type { Uploader } from '../../uploads/uploader.ts';
+import { useChanges } from '../../uploads/use-changes.ts';
 import './panel.css';
 
 /** The uploads, seen from every page: a summary that opens to a list. It is there while the list is not empty. */
@@ -95,14 +96,4 @@ export function Panel({ uploader }: { readonly uploader: Uploader }) {
       )}
     </section>
   );
-}
-
-/** Renders the calling component again when the list of uploads has changed. */
-function useChanges(uploader: Uploader): void {
-  const [, render] = useState(0);
-  useEffect(() => {
-    // It may have changed between the rendering and this effect.
-    render((count) => count + 1);
-    return uploader.subscribe(() => render((count) => count + 1));
-  }, [uploader]);
 }

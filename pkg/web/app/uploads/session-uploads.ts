@@ -2,10 +2,10 @@ import { ApiProblem } from '../../api/problem.ts';
 import type { Session } from '../../api/session.ts';
 import { uploads } from './current.ts';
 import { Folders } from './folders.ts';
-import { KeptUploads } from './kept.ts';
-import { type Access, asking, pauseFor, Refused } from './request.ts';
-import { Sender } from './sender.ts';
-import { Uploader } from './uploader.ts';
+import { KeptUploads } from '../../uploads/kept.ts';
+import { type Access, asking, pauseFor, Refused } from '../../uploads/request.ts';
+import { Uploader } from '../../uploads/uploader.ts';
+import { FileSender } from './file-sender.ts';
 
 const started = new WeakSet<Session>();
 
@@ -40,7 +40,7 @@ function begin(session: Session, person: string): () => void {
     if (pause > 0) uploader.queue.hold = { reason: 'busy', until: Date.now() + pause };
   });
   const kept = new KeptUploads(person);
-  const sender = new Sender({ ask, folders: new Folders(ask) });
+  const sender = new FileSender({ ask, folders: new Folders(ask) });
   const uploader = new Uploader({ sender, kept, now: () => Date.now() });
   const offline = (): void => void (uploader.queue.hold = { reason: 'offline' });
   if (!navigator.onLine) offline();
@@ -62,7 +62,7 @@ function begin(session: Session, person: string): () => void {
 function accessOf(session: Session): Access {
   let refused: string | undefined;
   return {
-    async token(signal) {
+    async headers(signal) {
       const done = new AbortController();
       try {
         const token = await Promise.race([
@@ -71,15 +71,15 @@ function accessOf(session: Session): Access {
         ]);
         if (token === undefined) throw new Refused({ code: 'unauthenticated', message: '' });
         refused = undefined;
-        return token;
+        return { Authorization: `Bearer ${token}` };
       } catch (error) {
         throw error instanceof ApiProblem ? new Refused(error) : error;
       } finally {
         done.abort();
       }
     },
-    refused(token) {
-      refused = token;
+    refused({ Authorization: header }) {
+      refused = header?.slice('Bearer '.length);
     },
   };
 }

@@ -2,7 +2,7 @@ import { Button } from '../../design/button.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { t } from '../../text/uploads.ts';
 import { useObserved } from '../use-observed.ts';
-import { canChooseFolders, chooseFiles, chooseFolder } from './choose.ts';
+import { canChooseFolders, chooseFiles, chooseFolder } from '../../uploads/choose.ts';
 import { uploads } from './current.ts';
 
 /** Returns the commands of a menu that upload into a folder; null is the person's own root. */

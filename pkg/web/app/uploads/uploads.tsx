@@ -1,8 +1,10 @@
 import { useEffect } from 'preact/hooks';
+import { t } from '../../text/uploads.ts';
+import { DropZone } from '../../uploads/drop-zone.tsx';
+import { droppedOf, walk } from '../../uploads/walk.ts';
 import { useServices } from '../services.ts';
 import { useObserved } from '../use-observed.ts';
 import { dropTarget, uploads } from './current.ts';
-import { DropZone } from './drop-zone.tsx';
 import { Panel } from './panel.tsx';
 import { startUploads } from './session-uploads.ts';
 
@@ -12,10 +14,18 @@ export function Uploads() {
   const uploader = useObserved(uploads);
   const target = useObserved(dropTarget);
   useEffect(() => startUploads(session), [session]);
+  const drop = (items: DataTransferItemList): void => {
+    const stop = new AbortController();
+    if (target) void uploader?.add(target.folderId, walk(droppedOf(items), stop.signal), stop);
+  };
   return (
     <>
       {uploader && <Panel uploader={uploader} />}
-      <DropZone uploader={uploader} target={target} />
+      <DropZone
+        onDrop={target && uploader ? drop : undefined}
+        text={target ? t('dropHere', { folder: target.name }) : t('dropNowhere')}
+        hint={target && t('dropHint')}
+      />
     </>
   );
 }

@@ -1,47 +1,44 @@
 import { type Answer, type Ask, Refused } from './request.ts';
 
-const UPLOADS = '/api/v1/files/uploads';
 const TUS = { 'Tus-Resumable': '1.0.0' };
 /** Of one request: a buffering proxy stores no more than this, and each new request has a valid token. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
 
-export interface Target {
-  /** null: the person's own root. */
-  readonly folderId: string | null;
-  readonly name: string;
-  readonly onConflict: 'fail' | 'rename' | 'replace';
-}
-
 interface Options {
   readonly ask: Ask;
   readonly file: File;
-  readonly target: Target;
+  /** The address at which uploads are created. */
+  readonly uploads: string;
+  /** Upload-Metadata, but for the media type. */
+  readonly metadata: Readonly<Record<string, string>>;
   /** The address of an upload that was begun before; '': none. */
   readonly url: string;
   /** Called with the address of the upload once the server has one, and with '' when it has it no more. */
   readonly onUrl: (url: string) => Promise<void>;
   /** Called with the bytes that the server has or is receiving. */
   readonly onProgress: (bytes: number) => void;
-  /** If the reply to a creation is lost, an attempt with the same key gets the same upload. */
-  readonly creationKey: string;
+  /** If the reply to a creation is lost, an attempt with the same key gets the same upload. A link knows no keys. */
+  readonly creationKey?: string;
 }
 
 interface Position {
   readonly url: string;
   readonly offset: number;
-  /** Set once the upload is complete. */
+  /** Set once the upload is complete, unless it is by a link. */
   readonly fileId: string | null;
 }
 
 /**
  * Sends what the server does not have of a file, with tus 1.0 (https://tus.io/protocols/resumable-upload), and returns the id of
- * the resulting file. The server keeps received bytes for a day after the last of them. Throws Refused.
+ * the resulting file; by a link, undefined. The server keeps received bytes for a day after the last of them, by a link for an
+ * hour. Throws Refused.
  */
-export async function sendByTus(options: Options, signal: AbortSignal): Promise<string> {
+export async function sendByTus(options: Options, signal: AbortSignal): Promise<string | undefined> {
   const { ask, file, url, onUrl, onProgress } = options;
   let at = (url && (await positionAt(url, ask, signal))) || (await create(options, signal));
   if (at.url !== url) await onUrl(at.url);
-  while (at.fileId === null) {
+  // The offset becomes the length when the file is made.
+  while (at.offset < file.size) {
     const { url: address, offset } = at;
     onProgress(offset);
     at = positionOf(
@@ -56,7 +53,7 @@ export async function sendByTus(options: Options, signal: AbortSignal): Promise<
       }),
     );
   }
-  return at.fileId;
+  return at.fileId ?? undefined;
 }
 
 /** Deletes what the server has of an upload. Best effort: a remainder expires. */
@@ -76,23 +73,19 @@ async function positionAt(url: string, ask: Ask, signal: AbortSignal): Promise<P
   }
 }
 
-async function create({ ask, file, target, creationKey }: Options, signal: AbortSignal): Promise<Position> {
-  const metadata = {
-    filename: target.name,
-    ...(file.type === '' ? {} : { filetype: file.type }),
-    ...(target.folderId === null ? {} : { folder_id: target.folderId }),
-    on_conflict: target.onConflict,
-  };
-  const pairs = Object.entries(metadata).map(([key, value]) => `${key} ${base64(value)}`);
+async function create({ ask, file, uploads, metadata, creationKey }: Options, signal: AbortSignal): Promise<Position> {
+  const pairs = Object.entries({ ...metadata, ...(file.type === '' ? {} : { filetype: file.type }) }).map(
+    ([key, value]) => `${key} ${base64(value)}`,
+  );
   const headers = {
     ...TUS,
     'Upload-Length': String(file.size),
     'Upload-Metadata': pairs.join(','),
-    'Idempotency-Key': creationKey,
+    ...(creationKey === undefined ? {} : { 'Idempotency-Key': creationKey }),
   };
-  const { text } = await ask({ method: 'POST', url: UPLOADS, headers, signal });
+  const { text } = await ask({ method: 'POST', url: uploads, headers, signal });
   const { id, offset, file_id: fileId } = JSON.parse(text) as { id: string; offset: number; file_id: string | null };
-  return { url: `${UPLOADS}/${id}`, offset, fileId };
+  return { url: `${uploads}/${id}`, offset, fileId };
 }
 
 const positionOf = (url: string, { header }: Answer): Position => ({

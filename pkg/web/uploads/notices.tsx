@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button } from '../../design/button.tsx';
-import { Icon, type IconName } from '../../design/icon.tsx';
-import { count, t } from '../../text/uploads.ts';
+import { Button } from '../design/button.tsx';
+import { Icon, type IconName } from '../design/icon.tsx';
+import { count, t } from '../text/uploads.ts';
 import { chooseFiles } from './choose.ts';
 import { holdInWords } from './in-words.ts';
-import type { Summary } from './queue.ts';
+import type { Hold, Summary } from './queue.ts';
 import type { Uploader } from './uploader.ts';
 
 interface NoticeProps {
@@ -33,10 +33,15 @@ interface Props {
   /** Whether the list shows only what has failed. */
   readonly isFiltered: boolean;
   readonly onFilter: (isFiltered: boolean) => void;
+  /** Says why nothing starts. Default: to somebody who is signed in. */
+  readonly holdText?: ((hold: Hold) => string) | undefined;
+  /** Default: starts again. */
+  readonly onContinue?: (() => void) | undefined;
 }
 
 /** What the person has to know or decide about the whole list: each thing once, however many files it concerns. */
-export function Notices({ uploader, summary: { count: number, hold }, isFiltered, onFilter }: Props) {
+export function Notices({ uploader, summary: { count: number, hold }, isFiltered, onFilter, ...own }: Props) {
+  const { holdText = holdInWords, onContinue = () => uploader.queue.release('stopped') } = own;
   const { leftOut, unreadable } = uploader.search;
   const open = number.waiting + number.preparing + number.sending;
   return (
@@ -45,10 +50,10 @@ export function Notices({ uploader, summary: { count: number, hold }, isFiltered
         <Notice
           kind={hold.reason === 'stopped' ? 'danger' : 'info'}
           icon={hold.reason === 'offline' ? 'offline' : hold.reason === 'stopped' ? 'alert' : 'info'}
-          text={holdInWords(hold)}
+          text={holdText(hold)}
         >
           {hold.reason === 'stopped' && (
-            <Button size="s" onClick={() => uploader.queue.release('stopped')}>
+            <Button size="s" onClick={onContinue}>
               {t('continueNow')}
             </Button>
           )}

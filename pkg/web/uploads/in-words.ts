@@ -1,12 +1,13 @@
-import { locale } from '../../text/language.ts';
-import { count, type Key, t } from '../../text/uploads.ts';
-import { sizeInWords } from '../size-in-words.ts';
+import { sizeIn } from '../design/format.ts';
+import { locale } from '../text/language.ts';
+import { count, type Key, t } from '../text/uploads.ts';
 import type { Problem } from './problem.ts';
 import type { Hold, Queue, Summary, Upload } from './queue.ts';
 
 const inUnit = (value: number, unit: string, digits = 0): string =>
   new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits }).format(value);
 
+const sizeInWords = (bytes: number): string => sizeIn(locale(), bytes);
 const speedInWords = (bytesPerSecond: number): string => `${sizeInWords(bytesPerSecond)}/s`;
 
 /** Returns a duration in its largest unit: nobody plans by the seconds of an hour. */

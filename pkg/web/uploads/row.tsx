@@ -1,8 +1,8 @@
 import { useRef } from 'preact/hooks';
-import { Icon, type IconName } from '../../design/icon.tsx';
-import { IconButton } from '../../design/icon-button.tsx';
-import { Menu } from '../../design/menu.tsx';
-import { t } from '../../text/uploads.ts';
+import { Icon, type IconName } from '../design/icon.tsx';
+import { IconButton } from '../design/icon-button.tsx';
+import { Menu } from '../design/menu.tsx';
+import { t } from '../text/uploads.ts';
 import { stateInWords } from './in-words.ts';
 import type { State, Upload } from './queue.ts';
 import type { Uploader } from './uploader.ts';

@@ -1,30 +1,24 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Icon } from '../../design/icon.tsx';
-import { t } from '../../text/uploads.ts';
-import type { DropTarget } from './current.ts';
-import type { Uploader } from './uploader.ts';
-import { droppedOf, walk } from './walk.ts';
+import { Icon } from '../design/icon.tsx';
 import './drop-zone.css';
 
 interface Props {
-  readonly uploader: Uploader | undefined;
-  readonly target: DropTarget | undefined;
+  /** Undefined: nothing can be dropped here. */
+  readonly onDrop: ((items: DataTransferItemList) => void) | undefined;
+  readonly text: string;
+  readonly hint?: string | undefined;
 }
 
 /** Takes files and folders that are dropped anywhere on the page, and shows where they go while they are held over it. */
-export function DropZone({ uploader, target }: Props) {
-  const isOver = useDrop((items) => {
-    if (!target || !uploader) return;
-    const stop = new AbortController();
-    void uploader.add(target.folderId, walk(droppedOf(items), stop.signal), stop);
-  });
+export function DropZone({ onDrop, text, hint }: Props) {
+  const isOver = useDrop((items) => onDrop?.(items));
   if (!isOver) return null;
   return (
     <div class="drop-zone">
       <div class="drop-zone-card">
-        <Icon name={target ? 'upload' : 'info'} size="l" />
-        <p class="drop-zone-text">{target ? t('dropHere', { folder: target.name }) : t('dropNowhere')}</p>
-        {target && <p class="drop-zone-hint">{t('dropHint')}</p>}
+        <Icon name={onDrop ? 'upload' : 'info'} size="l" />
+        <p class="drop-zone-text">{text}</p>
+        {hint !== undefined && <p class="drop-zone-hint">{hint}</p>}
       </div>
     </div>
   );

@@ -31,7 +31,7 @@ const BUSY: readonly string[] = ['rate_limit_exceeded', 'too_many_transfers', 'u
 /** Faults of a server or of the way to it, which another attempt may not meet. */
 const PASSING: readonly string[] = ['internal', 'conflict', 'request_timeout'];
 /** What refuses every other upload too, until somebody does something about it. */
-const FOR_ALL: readonly string[] = ['quota_exceeded', 'suspended'];
+const FOR_ALL: readonly string[] = ['quota_exceeded', 'suspended', 'link_ended', 'share_password_required'];
 const ATTEMPTS = 4;
 const OFFLINE_MS = 5_000;
 const BUSY_MS = 5_000;

@@ -1,27 +1,18 @@
 import type { Folders } from './folders.ts';
-import type { OnTaken, Upload } from './queue.ts';
-import { type Ask, Refused } from './request.ts';
-import { discard, sendByTus, type Target } from './tus.ts';
+import type { OnTaken, Upload } from '../../uploads/queue.ts';
+import { type Ask, Refused } from '../../uploads/request.ts';
+import { isReadable, type Sender, SMALL_BYTES, type Steps, TINY_BYTES } from '../../uploads/sender.ts';
+import { discard, sendByTus } from '../../uploads/tus.ts';
 
-/** Up to this size a file is one request: the server then needs no reservation, and a break costs little. Bytes. */
-export const SMALL_BYTES = 8 * 1024 * 1024;
-
-/** Below this size an upload reports no progress: of thousands of them the reports would cost more than the bytes. */
-const TINY_BYTES = 256 * 1024;
-
-interface Steps {
-  readonly signal: AbortSignal;
-  /** The folder is there; the bytes follow. */
-  readonly onSending: () => void;
-  readonly onProgress: (bytes: number) => void;
-  /** Where the server has the bytes of a large file; '': nowhere any more. */
-  readonly onUrl: (url: string) => Promise<void>;
-  /** The address that `onUrl` had before a reload, or before a pause. */
-  readonly url: string;
+interface Target {
+  /** null: the person's own root. */
+  readonly folderId: string | null;
+  readonly name: string;
+  readonly onConflict: 'fail' | 'rename' | 'replace';
 }
 
 /** Sends one upload to the server: its folder first, then its bytes. */
-export class Sender {
+export class FileSender implements Sender {
   readonly #ask: Ask;
   readonly #folders: Folders;
   /** Idempotency keys by upload: an attempt after a lost reply gets that reply. Another answer to a taken name has another. */
@@ -59,7 +50,6 @@ export class Sender {
         throw new Refused({ ...error.problem, code: 'folder_gone' });
       }
       if (code !== 'unreachable') this.#keys.delete(upload.id);
-      // To the browser, a file that was deleted or changed on the disk is a request that breaks.
       else if (file && !(await isReadable(file))) throw new Refused({ code: 'file_unreadable', message: '' });
       throw error;
     }
@@ -92,9 +82,15 @@ export class Sender {
     return (JSON.parse(text) as { id: string }).id;
   }
 
-  #sendLarge(upload: Upload, file: File, target: Target, { signal, onProgress, onUrl, url }: Steps): Promise<string> {
+  #sendLarge(upload: Upload, file: File, target: Target, { signal, ...steps }: Steps): Promise<string | undefined> {
+    const { folderId, name, onConflict } = target;
+    const metadata = {
+      filename: name,
+      ...(folderId === null ? {} : { folder_id: folderId }),
+      on_conflict: onConflict,
+    };
     const creationKey = this.#keyOf(upload);
-    return sendByTus({ ask: this.#ask, file, target, url, onUrl, onProgress, creationKey }, signal);
+    return sendByTus({ ...steps, ask: this.#ask, file, uploads: '/api/v1/files/uploads', metadata, creationKey }, signal);
   }
 
   /** A large upload would otherwise learn at its end that its name is taken. */
@@ -109,12 +105,3 @@ export class Sender {
 /** The server has no `skip`: it refuses the file, and the list takes that for the answer. */
 const onConflictOf = (onTaken: OnTaken): Target['onConflict'] =>
   onTaken === 'replace' || onTaken === 'rename' ? onTaken : 'fail';
-
-const isReadable = (file: File): Promise<boolean> =>
-  file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    );

@@ -14,7 +14,7 @@ export interface Search {
 }
 
 interface Deps {
-  readonly sender: Pick<Sender, 'send' | 'discard'>;
+  readonly sender: Sender;
   readonly kept: Pick<KeptUploads, 'put' | 'delete' | 'interrupted'>;
   /** ms since 1970 */
   readonly now: () => number;

@@ -1,4 +1,4 @@
-import { count, t } from '../../text/uploads.ts';
+import { count, t } from '../text/uploads.ts';
 import type { Summary } from './queue.ts';
 
 const STEP = 25;

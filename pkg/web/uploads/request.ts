@@ -11,12 +11,14 @@ export class Refused extends Error {
   }
 }
 
-/** The session of the person who uploads. */
+type Headers = Readonly<Record<string, string>>;
+
+/** The session of whoever uploads. */
 export interface Access {
-  /** Returns an access token that is valid for some time. Throws when the session has ended. */
-  token(signal: AbortSignal): Promise<string>;
-  /** The server refused this token: the next one is another. */
-  refused(token: string): void;
+  /** Returns the headers that show it, and are valid for some time. Throws when the session has ended. */
+  headers(signal: AbortSignal): Promise<Headers>;
+  /** The server refused these: the next ones are others. */
+  refused(headers: Headers): void;
 }
 
 export interface Answer {
@@ -28,7 +30,7 @@ export interface Answer {
 export interface Request {
   readonly method: 'GET' | 'POST' | 'HEAD' | 'PATCH' | 'DELETE';
   readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
   readonly body?: XMLHttpRequestBodyInit;
   readonly signal: AbortSignal;
   /** Called with the bytes of the body that were sent so far. */
@@ -49,26 +51,26 @@ export interface Allowance {
 /** `onAllowance` gets the rate limit of each reply that has one. */
 export function asking(access: Access, onAllowance: (allowance: Allowance) => void): Ask {
   return async (request) => {
-    // The second attempt has a renewed token: one that ends while the bytes are on their way is no end of the session.
+    // The second attempt has a renewed session: one that ends while the bytes are on their way is no end of the session.
     for (let attempt = 1; ; attempt += 1) {
-      const token = await access.token(request.signal).catch((error: unknown) => {
+      const own = await access.headers(request.signal).catch((error: unknown) => {
         request.signal.throwIfAborted();
         throw error instanceof Refused ? error : new Refused({ code: 'unauthenticated', message: '' });
       });
-      const answer = await send(request, token);
+      const answer = await send(request, own);
       const allowance = allowanceOf(answer);
       if (allowance) onAllowance(allowance);
       if (answer.status < 300) return answer;
       const problem = problemOf(answer);
       if (problem.code !== 'unauthenticated') throw new Refused(problem);
-      access.refused(token);
+      access.refused(own);
       if (attempt === 2) throw new Refused(problem);
     }
   };
 }
 
 /** Only XMLHttpRequest reports how much of a body is sent. */
-function send({ method, url, headers = {}, body, signal, onSent }: Request, token: string): Promise<Answer> {
+function send({ method, url, headers = {}, body, signal, onSent }: Request, own: Headers): Promise<Answer> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
     const request = new XMLHttpRequest();
@@ -79,8 +81,7 @@ function send({ method, url, headers = {}, body, signal, onSent }: Request, toke
     };
     signal.addEventListener('abort', stop);
     request.open(method, url);
-    for (const [name, value] of Object.entries({ ...headers, Authorization: `Bearer ${token}` }))
-      request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries({ ...headers, ...own })) request.setRequestHeader(name, value);
     if (onSent) request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
     request.addEventListener(
       'load',

@@ -1,10 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { t } from '../../text/uploads.ts';
+import { t } from '../text/uploads.ts';
 import type { Upload } from './queue.ts';
 import { Row } from './row.tsx';
 import type { Uploader } from './uploader.ts';
+import './list.css';
 
-/** Height of a row in rem; upload-list in panel.css has the same. */
+/** Height of a row in rem; upload-list in list.css has the same. */
 const ROW_REM = 3.5;
 /** Rows above and below those that are seen, so that scrolling shows no gap. */
 const SPARE = 4;

@@ -1,0 +1,94 @@
+import { Observed } from '../api/observed.ts';
+import { type Ask, Refused } from '../uploads/request.ts';
+import type { Upload } from '../uploads/queue.ts';
+import { isReadable, type Sender, SMALL_BYTES, type Steps, TINY_BYTES } from '../uploads/sender.ts';
+import { discard, sendByTus } from '../uploads/tus.ts';
+import type { Link, SharedFolder } from './link.ts';
+
+type SentFile = SharedFolder['sent'][number];
+
+/** What the server answers when it is not known any more, or its password is another. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  not_found: 'link_ended',
+  status_404: 'link_ended',
+  unauthenticated: 'share_password_required',
+  share_password_wrong: 'share_password_required',
+};
+
+/** Files that are shown as sent: as many as the server remembers of a session. */
+const SHOWN = 100;
+
+/** Sends uploads into the folder of a link. A folder that was dropped is sent as its files: the link makes no folders. */
+export class LinkSender implements Sender {
+  /** What was sent in this session, the newest first. */
+  readonly sent: Observed<readonly SentFile[]>;
+  /** The name that the sender typed. */
+  sender = '';
+  readonly #link: Link;
+  readonly #ask: Ask;
+  readonly #maxBytes: number;
+  /** Small uploads whose reply was lost: the server may have the file. */
+  readonly #doubtful = new Set<number>();
+
+  constructor(deps: { readonly link: Link; readonly ask: Ask; readonly folder: SharedFolder }) {
+    this.#link = deps.link;
+    this.#ask = deps.ask;
+    this.#maxBytes = deps.folder.max_upload_size ?? 0;
+    this.sent = new Observed<readonly SentFile[]>(deps.folder.sent);
+  }
+
+  async send(upload: Upload, steps: Steps): Promise<string | undefined> {
+    const { path, file, size } = upload;
+    if (!file) return undefined;
+    const name = path.at(-1) ?? file.name;
+    if (size > this.#maxBytes) throw new Refused({ code: 'payload_too_large', message: '' });
+    steps.onSending();
+    try {
+      if (size > SMALL_BYTES) await this.#sendLarge(file, name, steps);
+      else if (!(await this.#hasArrived(upload, name))) await this.#sendSmall(file, name, steps);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const { problem } = error;
+      if (problem.code === 'unreachable') {
+        if (!(await isReadable(file))) throw new Refused({ code: 'file_unreadable', message: '' });
+        this.#doubtful.add(upload.id);
+      }
+      const code = MEANINGS[problem.code] ?? problem.code;
+      if (code === 'share_password_required') this.#link.isOpen.set(false);
+      throw new Refused({ ...problem, code });
+    }
+    this.#doubtful.delete(upload.id);
+    this.sent.set([{ name, size, sent_at: new Date().toISOString() }, ...this.sent.value].slice(0, SHOWN));
+    return 'sent';
+  }
+
+  discard = (url: string): Promise<void> => discard(url, this.#ask);
+
+  async #sendSmall(file: File, name: string, { signal, onProgress }: Steps): Promise<void> {
+    const form = new FormData();
+    form.set('uploaded_by', this.sender);
+    form.set('file', file, name);
+    await this.#ask({
+      method: 'POST',
+      url: this.#link.addressOf('files'),
+      body: form,
+      signal,
+      // The form has some bytes more than the file.
+      onSent: file.size < TINY_BYTES ? undefined : (bytes) => onProgress(Math.min(bytes, file.size)),
+    });
+  }
+
+  async #sendLarge(file: File, name: string, { signal, ...steps }: Steps): Promise<void> {
+    const metadata = { filename: name, uploaded_by: this.sender };
+    await sendByTus({ ...steps, ask: this.#ask, file, uploads: this.#link.addressOf('uploads'), metadata }, signal);
+  }
+
+  /** A file whose reply was lost is there if the server has one more of its name and size than this page knows of. */
+  async #hasArrived({ id, size }: Upload, name: string): Promise<boolean> {
+    if (!this.#doubtful.has(id)) return false;
+    const shared = await this.#link.show().catch(() => undefined);
+    if (shared?.kind !== 'folder') return false;
+    const ofFile = (all: readonly SentFile[]): number => all.filter((one) => one.name === name && one.size === size).length;
+    return ofFile(shared.sent) > ofFile(this.sent.value);
+  }
+}
