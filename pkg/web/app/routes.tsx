@@ -42,6 +42,11 @@ export const ROUTES: readonly AppRoute[] = [
     nav: { href: '/shared', label: 'nav.shared', icon: 'people' },
   },
   {
+    path: '/links',
+    page: page(async () => (await import('./links/links-page.tsx')).LinksPage),
+    nav: { href: '/links', label: 'nav.links', icon: 'link', permission: 'share:files' },
+  },
+  {
     path: '/trash',
     page: page(async () => (await import('./files/list-pages.tsx')).TrashPage),
     nav: { href: '/trash', label: 'nav.trash', icon: 'trash' },

@@ -16,6 +16,7 @@ export const de: Texts<typeof en> = {
   'nav.files': 'Dateien',
   'nav.recent': 'Zuletzt geändert',
   'nav.shared': 'Mit mir geteilt',
+  'nav.links': 'Links',
   'nav.trash': 'Papierkorb',
   'nav.jobs': 'Aufträge',
   'nav.admin': 'Administration',

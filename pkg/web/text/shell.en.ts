@@ -13,6 +13,7 @@ export const en = {
   'nav.files': 'Files',
   'nav.recent': 'Recent',
   'nav.shared': 'Shared with me',
+  'nav.links': 'Links',
   'nav.trash': 'Trash',
   'nav.jobs': 'Jobs',
   'nav.admin': 'Administration',

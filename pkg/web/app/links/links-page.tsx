@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { EmptyState } from '../../design/empty-state.tsx';
+import { EndlessList } from '../../design/endless-list.tsx';
+import { Skeleton } from '../../design/skeleton.tsx';
+import { Tabs } from '../../design/tabs.tsx';
+import { t } from '../../text/links.ts';
+import { ProblemNote } from '../problem-note.tsx';
+import { useClient, useMay, useMe } from '../services.ts';
+import { usePages } from '../use-pages.ts';
+import { useTitle } from '../use-title.ts';
+import { LinksOff } from '../sharing/links-off.tsx';
+import { LinkRow } from './link-row.tsx';
+import './links-page.css';
+
+/** All links that somebody has made; for administrators also those of everybody. */
+export function LinksPage() {
+  const seesAll = useMay('write:users');
+  const [whose, setWhose] = useState('mine');
+  useTitle(t('title'));
+  const list = <Links key={whose} isAll={whose === 'all'} />;
+  return (
+    <div class="links">
+      <h1>{t('title')}</h1>
+      <LinksOff />
+      {seesAll ? (
+        <Tabs
+          label={t('which')}
+          tabs={[
+            { id: 'mine', label: t('mine') },
+            { id: 'all', label: t('all') },
+          ]}
+          selected={whose}
+          onSelect={setWhose}
+        >
+          {list}
+        </Tabs>
+      ) : (
+        list
+      )}
+    </div>
+  );
+}
+
+function Links({ isAll }: { readonly isAll: boolean }) {
+  const client = useClient();
+  const me = useMe();
+  const links = usePages(
+    (cursor, signal) => client.get('/shares', { query: { limit: 50, cursor, ...(isAll ? {} : { owner: me.user.id }) }, signal }),
+    [isAll],
+  );
+  return (
+    <>
+      <p class="links-text">
+        {isAll ? t('textAll') : t('text')} {isAll && <a href="/admin/links">{t('rules')}</a>}
+      </p>
+      {links.problem && <ProblemNote problem={links.problem} onRetry={links.more} />}
+      {!links.items && !links.problem && <Skeleton kind="rows" label={t('loading')} />}
+      {links.items?.length === 0 && (
+        <EmptyState drawing="shared" title={isAll ? t('emptyAllTitle') : t('emptyTitle')}>
+          {isAll ? t('emptyAllText') : t('emptyText')}
+        </EmptyState>
+      )}
+      {links.items && links.items.length > 0 && (
+        <EndlessList
+          isMore={links.isMore}
+          isLoading={links.isLoading}
+          hasFailed={links.problem !== undefined}
+          moreLabel={t('more')}
+          onMore={links.more}
+        >
+          <ul role="list" class="links-list">
+            {links.items.map((link) => (
+              <LinkRow
+                key={link.id}
+                link={link}
+                isOwnerShown={isAll}
+                onChange={(changed) => links.change((all) => all.map((one) => (one.id === changed.id ? changed : one)))}
+                onDelete={() => links.change((all) => all.filter(({ id }) => id !== link.id))}
+              />
+            ))}
+          </ul>
+        </EndlessList>
+      )}
+    </>
+  );
+}

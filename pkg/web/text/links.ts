@@ -1,0 +1,5 @@
+import { part } from './language.ts';
+import { en } from './links.en.ts';
+
+/** The texts of the page of links. */
+export const { t } = part(en, { de: async () => (await import('./links.de.ts')).de });
