@@ -143,7 +143,7 @@ test('a Tenant that adopts data must name the location of its files', async () =
   await cluster.tenants.patch(elsewhere, { spec: { storage } });
   await ready(cluster.tenants, elsewhere);
 
-  expect(conditionOf(refused, 'StorageReady')?.message).toContain("the tenant's files are in another location; of 1 looked for");
+  expect(conditionOf(refused, 'StorageReady')?.message).toContain("the tenant's files are in another location; of 1 checked in");
 });
 
 /** A bucket of a person's own; its key lies in Secret `my-storage` of the namespaces. */
