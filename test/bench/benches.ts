@@ -11,6 +11,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   lists: () => onPlatform(async ({ stores }) => (await import('./lists.ts')).lists(stores)),
   metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
   operator: async () => (await import('./operator/operator.ts')).operator(),
+  'page-lists': () => onPlatform(async ({ stores }) => (await import('./page-lists.ts')).pageLists(stores)),
   'page-uploads': () => onPlatform(async ({ stores }) => (await import('./page-uploads.ts')).pageUploads(stores)),
   rosters: () => onPlatform(async (platform) => (await import('./rosters.ts')).rosters(platform)),
   search: () => onPlatform(async ({ stores }) => (await import('./search.ts')).search(stores)),
