@@ -48,7 +48,7 @@ export async function pageLists(stores: TestStores): Promise<Line[]> {
     const sizes: number[] = [];
     const cold = (folder: string) => async (): Promise<number> => {
       await slow(devtools, true);
-      const { ms, bytes } = await openList(page, devtools, `${url}/files/${folder}`);
+      const { ms, bytes } = await openList(page, `${url}/files/${folder}`);
       sizes.push(bytes);
       await slow(devtools, false);
       return ms;
@@ -88,6 +88,7 @@ const WATCH_LIST = `
   new MutationObserver((_, observer) => {
     if (!document.querySelector('.c-grid-body [role=rowheader]')) return;
     observer.disconnect();
+    performance.setResourceTimingBufferSize(10_000);
     requestAnimationFrame(() => setTimeout(() => (window.listAt = performance.now())));
   }).observe(document, { subtree: true, childList: true });
 `;
@@ -102,22 +103,13 @@ async function slow(devtools: CDPSession, isSlow: boolean): Promise<void> {
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: isSlow ? CPU_SLOWER : 1 });
 }
 
-/** Opens a list. Returns when it could be used, and the bytes of all but the API that had come by then. */
-async function openList(page: Page, devtools: CDPSession, url: string): Promise<{ ms: number; bytes: number }> {
-  const own = new Set<string>();
-  let bytes = 0;
-  const sent = ({ requestId, request }: { requestId: string; request: { url: string } }): void => {
-    if (!request.url.includes('/api/')) own.add(requestId);
-  };
-  const came = ({ requestId, encodedDataLength }: { requestId: string; encodedDataLength: number }): void => {
-    if (own.has(requestId)) bytes += encodedDataLength;
-  };
-  devtools.on('Network.requestWillBeSent', sent);
-  devtools.on('Network.loadingFinished', came);
+/** Opens a list. Returns when it could be used, and the bytes of scripts, styles and fonts that had come by then. */
+async function openList(page: Page, url: string): Promise<{ ms: number; bytes: number }> {
   await page.goto(url, { waitUntil: 'commit' });
   const ms = await waitFor('the list', () => page.evaluate<number | undefined>('window.listAt'));
-  devtools.off('Network.requestWillBeSent', sent);
-  devtools.off('Network.loadingFinished', came);
+  const bytes = await page.evaluate<number>(`performance.getEntries()
+    .filter(({ name, responseEnd }) => !name.includes('/api/') && responseEnd <= window.listAt)
+    .reduce((sum, { encodedBodySize = 0 }) => sum + encodedBodySize, 0)`);
   return { ms, bytes };
 }
 
