@@ -8,6 +8,8 @@ export interface Picture {
   readonly path: string;
   /** What somebody does there first. */
   readonly prepare?: (page: Page) => Promise<void>;
+  /** True: the page goes on loading. */
+  readonly isBusy?: boolean;
   /** True: nobody is signed in. */
   readonly isSignedOut?: boolean;
 }
@@ -29,6 +31,49 @@ async function asCards(page: Page): Promise<void> {
   for (let look = 0; look < 100 && Number(await page.evaluate(MISSING)) > 0; look += 1) await page.waitForTimeout(100);
 }
 
+const openByDoubleClick = (page: Page, name: string): Promise<void> =>
+  page
+    .getByRole('row', { name: new RegExp(name) })
+    .getByRole('gridcell')
+    .last()
+    .dblclick({ position: { x: 2, y: 2 } });
+
+async function previewPhoto(page: Page): Promise<void> {
+  await openByDoubleClick(page, 'Evening at the lake');
+  await page.getByRole('dialog').locator('img').first().waitFor();
+}
+
+async function fromMenu(page: Page, name: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions of ${name}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
+/** Uploads files over a connection on which most of them take a minute. */
+async function uploadSlowly(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const network = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 400_000 };
+  await devtools.send('Network.emulateNetworkConditions', network);
+  // The dialog of the system cannot be filled in; the older way can.
+  await page.evaluate('window.showOpenFilePicker = undefined');
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('menuitem', { name: 'Upload files' }).click();
+  const file = (name: string, bytes: number) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.alloc(bytes) });
+  await (
+    await choosing
+  ).setFiles([
+    file('Interview with the lighthouse keeper.m4a', 6_400_000),
+    // It arrives, so its name is another one each time.
+    file(`Transect ${Math.round(Date.now() / 1_000) % 10_000}.csv`, 90_000),
+    file('Panorama from the pass.tiff', 7_900_000),
+    file('Tide gauge.xlsx', 2_100_000),
+    file('Walk over the flats.mp4', 7_200_000),
+  ]);
+  await page.getByRole('region', { name: 'Uploads' }).waitFor();
+  await page.waitForTimeout(4_000);
+}
+
 /** All pictures. A new page is a line here. */
 export const PICTURES: readonly Picture[] = [
   { name: 'sign-in', path: '/', isSignedOut: true },
@@ -43,6 +88,10 @@ export const PICTURES: readonly Picture[] = [
       await page.getByRole('tab', { name: 'Versions' }).click();
     },
   },
+  { name: 'preview', path: '/files/{Photos}', prepare: previewPhoto },
+  { name: 'markdown', path: '/files/{Field course}', prepare: (page) => openByDoubleClick(page, 'Read me first') },
+  { name: 'share', path: '/files', prepare: (page) => fromMenu(page, 'Field course', 'Share …') },
+  { name: 'jobs', path: '/jobs' },
   { name: 'search', path: '/search?q=light' },
   { name: 'shared', path: '/shared' },
   { name: 'recent', path: '/recent' },
@@ -51,4 +100,6 @@ export const PICTURES: readonly Picture[] = [
   { name: 'lms', path: '/admin/lms' },
   { name: 'link-rules', path: '/admin/links' },
   { name: 'welcome', path: '/welcome' },
+  // The last one, since a small file of it arrives.
+  { name: 'uploads', path: '/files/{Field course}', prepare: uploadSlowly, isBusy: true },
 ];
