@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { LAUNCH_ERRORS, type LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { DAY_MS } from '../../../pkg/runtime/time.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { fixture } from '../../support/suites/fixture.ts';
 import { Browser, toTheForm } from '../../support/lms/browser.ts';
@@ -95,6 +96,37 @@ test.each<[string, Record<string, unknown>, Fault]>([
   ['no course', {}, { claims: (all) => void delete all[`${LTI}/context`] }],
 ])('a deep linking request with %s is odd but valid', async (_name, settings, more) => {
   expect((await asked(at, settings, {}, more)).status).toBe(303);
+});
+
+test('a link that the policy of share links forbids is refused with the rule, and other answers stay possible', async () => {
+  const picker = await picking(tenant, at);
+  const { body: file } = await picker.api.upload('/files', { file: Buffer.from('x'), name: 'shared.txt' });
+  const refusals = [];
+  for (const share_links of [{ password_required: true }, { password_required: false, enabled: false }]) {
+    await tenant.admin.patch('/settings', { share_links });
+    const { status, body } = await picker.answer([{ type: 'link', file_id: file.id }]);
+    refusals.push([status, body.error, body.message.split(':')[0]]);
+  }
+  const { body: shares } = await picker.api.get(`/files/${file.id}/shares`);
+  const { items } = await delivered(at, await picker.answer([{ type: 'ltiResourceLink', file_id: file.id }]));
+  await tenant.admin.patch('/settings', { share_links: { enabled: true } });
+
+  expect(refusals).toEqual([
+    [422, 'share_policy', 'password_required'],
+    [422, 'share_policy', 'disabled'],
+  ]);
+  expect([shares.data, items.map(({ type }) => type)]).toEqual([[], ['ltiResourceLink']]);
+});
+
+test('a link from the picker ends as late as the policy of share links allows', async () => {
+  const picker = await picking(tenant, at);
+  const { body: file } = await picker.api.upload('/files', { file: Buffer.from('x'), name: 'shared.txt' });
+  await tenant.admin.patch('/settings', { share_links: { max_days: 7 } });
+  await delivered(at, await picker.answer([{ type: 'link', file_id: file.id }]));
+  const [share] = (await picker.api.get(`/files/${file.id}/shares`)).body.data;
+  await tenant.admin.patch('/settings', { share_links: { max_days: null } });
+
+  expect(Date.parse(share.expires_at) - Date.parse(share.created_at)).toBe(7 * DAY_MS);
 });
 
 test.each([
