@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { batchEnd as done, filesOf as files, foldersOf as folders } from '../../support/clients/batches.ts';
+import { batchEnd as done, filesOf as files, foldersOf as folders, jobEnd } from '../../support/clients/batches.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
@@ -263,6 +263,36 @@ test('each file that is shared has its link as the result of its item, and the p
   expect((await tenant.anonymous.get(`/s/${share.token}/download`)).status).not.toBe(200);
   expect((await tenant.anonymous.post(`/s/${share.token}/download`, { password })).status).toBe(200);
   expect(JSON.stringify(await tenant.db.query('SELECT * FROM tasks'))).not.toContain(password);
+});
+
+test('a link that the policy does not allow is refused item by item, with the rule, and can be tried again', async () => {
+  const ada = await tenant.user();
+  const [first, second] = [await fileOf(ada, 'a'), await fileOf(ada, 'b')];
+  const policy = (password_required: boolean) => tenant.admin.patch('/settings', { share_links: { password_required } });
+  await policy(true);
+  const refused = await done(ada.api, { operation: 'share', items: files([first, second]), arguments: {} });
+  const allowed = await done(ada.api, {
+    operation: 'share',
+    items: files([first]),
+    arguments: { password: 'correct horse battery' },
+  });
+  const dry = await done(ada.api, { operation: 'share', items: files([second]), arguments: {}, dry_run: true });
+  const { data } = (await ada.api.get(`/jobs/${refused.id}/items`, { query: { code: 'share_policy' } })).body;
+  await policy(false);
+  const { body: again } = await ada.api.post(`/jobs/${refused.id}/retry`, { codes: ['share_policy'] });
+  const retried = await jobEnd(ada.api, again.id);
+
+  expect(refused).toMatchObject({ state: 'succeeded', progress: { done: 2, failed: 2 } });
+  expect([refused.items, allowed.items, dry.items].map((items) => [...items.values()])).toEqual([
+    ['share_policy', 'share_policy'],
+    ['succeeded'],
+    ['share_policy'],
+  ]);
+  expect(data.map(({ error }: { error: { message: string } }) => error.message)).toEqual(
+    range(2).map(() => 'password_required: a share link needs a password here; send `password`.'),
+  );
+  expect(retried).toMatchObject({ state: 'succeeded', progress: { done: 2, failed: 0 } });
+  expect((await ada.api.get('/shares')).body.data).toHaveLength(3);
 });
 
 test('a request that could never succeed is refused at once', async () => {
