@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../api/endpoint.ts';
 import { Uuid } from '../api/schemas.ts';
 import { TaskPage, TaskView } from '../tasks/tasks.schema.ts';
-import { NewSchedule, RunQuery, ScheduleChanges, SchedulePage, ScheduleQuery, ScheduleView } from './schedules.schema.ts';
+import {
+  NewSchedule,
+  RunQuery,
+  ScheduleChanges,
+  SchedulePage,
+  ScheduleQuery,
+  ScheduleTimes,
+  ScheduleView,
+  TimesQuery,
+} from './schedules.schema.ts';
 import type { Schedules } from './schedules.service.ts';
 
 const ById = z.object({ id: Uuid });
@@ -47,6 +56,16 @@ export function scheduleEndpoints(schedules: Schedules): Endpoint[] {
       errors: ['conflict', 'value_type_mismatch'],
       idempotent: true,
       handle: async ({ actor, body }) => tagged(201, await schedules.create(actor, body)),
+    }),
+    endpoint({
+      ...READ,
+      method: 'get',
+      path: '/schedules/times',
+      operationId: 'listScheduleTimes',
+      summary: 'Show when a schedule with this expression would run, before it is saved',
+      query: TimesQuery,
+      replies: { 200: ScheduleTimes },
+      handle: async ({ query }) => reply(200, await schedules.times(query)),
     }),
     endpoint({
       ...READ,

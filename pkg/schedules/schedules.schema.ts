@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
-import { changesOf, Etag, label, queryBoolean, text, Timestamp, Uuid } from '../api/schemas.ts';
+import { changesOf, Etag, label, queryBoolean, queryInteger, text, Timestamp, Uuid } from '../api/schemas.ts';
 import { TASK_SORT_FIELDS, TASK_STATES } from '../tasks/tasks.schema.ts';
 import { CRON_LENGTH_MAX, CRON_PATTERN, cronFault, timeZoneFault } from './cron.ts';
 import { SCHEDULE_KINDS, WORKS } from './schedule-kinds.ts';
@@ -42,6 +42,7 @@ export const ScheduleView = z
       .string()
       .nullable()
       .meta({ description: '`kubernetes`: the Tenant resource defines it, and only that may change it', example: null }),
+    managed_ref: z.string().nullable().meta({ description: 'the resource, as `namespace/name`', example: null }),
     last_run: z
       .object({ job_id: Uuid, state: z.enum(TASK_STATES), at: Timestamp })
       .nullable()
@@ -71,6 +72,23 @@ export type ScheduleQuery = z.output<typeof ScheduleQuery>;
 
 export const RunQuery = z.object({ ...pageQueryOf(TASK_SORT_FIELDS), state: z.enum(TASK_STATES).optional() });
 export type RunQuery = z.output<typeof RunQuery>;
+
+/** How many times GET /schedules/times shows. */
+const TIMES_SHOWN = 5;
+const TIMES_MAX = 50;
+export const TimesQuery = z.object({
+  cron: CronExpression,
+  time_zone: TimeZone.default('UTC'),
+  count: queryInteger(1, TIMES_MAX)
+    .default(TIMES_SHOWN)
+    .meta({ 'x-openapi': { type: 'integer', minimum: 1, maximum: TIMES_MAX, default: TIMES_SHOWN }, example: TIMES_SHOWN }),
+});
+export type TimesQuery = z.output<typeof TimesQuery>;
+
+export const ScheduleTimes = z
+  .object({ times: z.array(Timestamp).describe('when runs would begin, the next one first') })
+  .meta({ id: 'ScheduleTimes' });
+export type ScheduleTimes = z.output<typeof ScheduleTimes>;
 
 const DEFINITION = {
   name: Name,

@@ -16,7 +16,15 @@ import { pruneKept } from '../content/exports/kept-exports.ts';
 import { keepOf, requestRun, requireDoable, ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
 import { TICK_SCHEDULE } from './schedules.jobs.ts';
 import { firstTick, requireOwn, runAt, TOO_MANY_SCHEDULES } from './schedules.policy.ts';
-import type { NewSchedule, RunQuery, ScheduleChanges, ScheduleQuery, ScheduleView } from './schedules.schema.ts';
+import type {
+  NewSchedule,
+  RunQuery,
+  ScheduleChanges,
+  ScheduleQuery,
+  ScheduleTimes,
+  ScheduleView,
+  TimesQuery,
+} from './schedules.schema.ts';
 import { findSchedule, hasRoom, isRunning, listSchedules, lockForCreation, nowOf, type ScheduleRow } from './schedules.sql.ts';
 import { presentSchedule, scheduleEtag } from './schedules.view.ts';
 
@@ -66,6 +74,16 @@ export class Schedules {
   /** Runs one statement. Throws `not_found`. */
   async get(id: Uuid): Promise<ScheduleView> {
     return presentSchedule(required(await findSchedule(this.#db, id)), this.#slug);
+  }
+
+  /** Returns when runs would begin, by Postgres' clock, as for a schedule that is saved now. Runs one statement. */
+  async times({ cron, time_zone: timeZone, count }: TimesQuery): Promise<ScheduleTimes> {
+    const times: string[] = [];
+    for (let after = await nowOf(this.#db); times.length < count;) {
+      after = runAt(firstTick({ cron, timeZone }, after, this.#slug), this.#slug);
+      times.push(after.toISOString());
+    }
+    return { times };
   }
 
   /** Throws `conflict` if the tenant has too many, `value_type_mismatch`. */

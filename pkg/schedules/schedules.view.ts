@@ -19,6 +19,7 @@ export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleVi
   active: schedule.active,
   catch_up: schedule.catchUp,
   managed_by: schedule.managedBy,
+  managed_ref: schedule.managedRef,
   last_run: lastRunOf(schedule),
   next_run_at: schedule.nextTick === null ? null : runAt(schedule.nextTick, slug).toISOString(),
   skipped_runs: schedule.skipped,

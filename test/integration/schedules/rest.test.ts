@@ -26,6 +26,7 @@ test('a schedule shows what it does and when it runs next, which is when a worke
     active: true,
     catch_up: true,
     managed_by: null,
+    managed_ref: null,
     last_run: null,
     next_run_at: expect.stringMatching(/Z$/),
     skipped_runs: 0,
@@ -40,6 +41,38 @@ test('a schedule shows what it does and when it runs next, which is when a worke
   expect([local, tick.getUTCMilliseconds()]).toEqual(['03:00:00', 0]);
   expect((await ticksOf(body.id)).map(({ dueAt }) => dueAt.toISOString())).toEqual([body.next_run_at]);
   expect((await tenant.admin.get(`/schedules/${body.id}`)).body).toEqual(body);
+});
+
+test('the times of an expression are shown before it is saved, and are those of a schedule that is', async () => {
+  const weekdays = { cron: '0 3 * * mon-fri', time_zone: 'Asia/Kolkata' };
+  const { status, body } = await tenant.admin.get('/schedules/times', { query: weekdays });
+  const { next_run_at } = await create(weekdays);
+  const one = await tenant.admin.get('/schedules/times', { query: { cron: '0 0 29 2 *', count: 1 } });
+
+  const local = new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'Asia/Kolkata',
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  expect([status, body.times.length, new Set(body.times).size, body.times[0]]).toEqual([200, 5, 5, next_run_at]);
+  for (const time of body.times) expect(local.format(new Date(time))).toMatch(/^(Mon|Tue|Wed|Thu|Fri),? 03:00$/);
+  expect(one.body.times).toEqual([expect.stringMatching(/-02-29T00:00/)]);
+});
+
+test('an expression or a time zone that does not exist is refused with what is wrong', async () => {
+  const refused = await Promise.all(
+    [{ cron: '0 25 * * *' }, { cron: '0 0 31 2 *' }, { cron: '0 3 * * *', time_zone: 'Mars/Olympus' }, { time_zone: 'UTC' }].map(
+      (query) => tenant.admin.get('/schedules/times', { query }),
+    ),
+  );
+
+  expect(refused.map(({ status, body }) => [status, body.details[0].field, body.details[0].message])).toEqual([
+    [400, 'cron', expect.stringContaining('hour')],
+    [400, 'cron', expect.stringContaining('never matches')],
+    [400, 'time_zone', expect.stringContaining('IANA')],
+    [400, 'cron', expect.any(String)],
+  ]);
 });
 
 test('a change moves the next run; one that is not active has none', async () => {

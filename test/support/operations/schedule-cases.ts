@@ -24,6 +24,7 @@ export const SCHEDULE_CASES: Readonly<Record<string, Cases>> = {
       return byAdmin(w, { body: NIGHTLY });
     },
   }),
+  listScheduleTimes: administrators(() => ({ query: { cron: '0 3 * * *' } })),
   getSchedule: administrators(async (w) => of(await w.schedule())),
   putSchedule: changes,
   updateSchedule: changes,
