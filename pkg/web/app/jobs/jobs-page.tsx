@@ -1,19 +1,17 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { Job } from '../../api/operations.generated.ts';
+import { useState } from 'preact/hooks';
 import { EmptyState } from '../../design/empty-state.tsx';
 import { EndlessList } from '../../design/endless-list.tsx';
-import { Icon } from '../../design/icon.tsx';
-import { DateTime } from '../../design/measures.tsx';
 import { Select } from '../../design/select.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { Switch } from '../../design/switch.tsx';
 import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMe } from '../services.ts';
+import { useNewest } from '../use-newest.ts';
 import { usePages } from '../use-pages.ts';
 import { useTitle } from '../use-title.ts';
-import { iconOf, isActive, outcomeInWords, progressInWords, titleOf } from './job-in-words.ts';
-import { JobProgress, JobState } from './job-progress.tsx';
+import { isActive } from './job-in-words.ts';
+import { JobRow } from './job-row.tsx';
 import './jobs.css';
 
 const STATES = ['queued', 'running', 'succeeded', 'failed', 'canceled'] as const;
@@ -30,24 +28,11 @@ export function JobsPage() {
   const [state, setState] = useState<State | ''>('');
   const [isAll, setAll] = useState(false);
   useTitle(t('title'));
-  const query = { limit: PAGE, state: state === '' ? undefined : state, all: isAll || undefined };
-  const list = usePages((cursor, signal) => client.get('/jobs', { query: { ...query, cursor }, signal }), [state, isAll]);
+  const load = (cursor: string | undefined, signal: AbortSignal) =>
+    client.get('/jobs', { query: { limit: PAGE, cursor, state: state || undefined, all: isAll || undefined }, signal });
+  const list = usePages(load, [state, isAll]);
   const isAnyActive = list.items?.some(isActive) ?? false;
-
-  useEffect(() => {
-    const abort = new AbortController();
-    const look = async (): Promise<void> => {
-      if (document.visibilityState === 'hidden') return;
-      const { data } = await client.get('/jobs', { query, signal: abort.signal });
-      if (!abort.signal.aborted) list.change((before) => withNewer(before, data));
-    };
-    // The next look mends a failed one; the note above the list is about what somebody asked for.
-    const timer = setInterval(() => void look().catch(() => undefined), isAnyActive ? LOOK_MS.active : LOOK_MS.idle);
-    return () => {
-      clearInterval(timer);
-      abort.abort();
-    };
-  }, [state, isAll, isAnyActive]);
+  useNewest(list, (signal) => load(undefined, signal), isAnyActive ? LOOK_MS.active : LOOK_MS.idle, [state, isAll]);
 
   return (
     <div class="jobs">
@@ -91,33 +76,4 @@ export function JobsPage() {
       )}
     </div>
   );
-}
-
-function JobRow({ job }: { readonly job: Job }) {
-  const words = progressInWords(job) || outcomeInWords(job);
-  return (
-    <li class="jobs-row">
-      <span class="jobs-icon">
-        <Icon name={iconOf(job)} />
-      </span>
-      <div class="jobs-what">
-        <a class="jobs-title" href={`/jobs/${job.id}`}>
-          {titleOf(job)}
-        </a>
-        <p class="jobs-quiet">
-          <DateTime value={job.created_at} />
-          {words !== '' && ` · ${words}`}
-        </p>
-        <JobProgress job={job} />
-      </div>
-      <JobState job={job} />
-    </li>
-  );
-}
-
-/** The list with the jobs of its first page as they are now; what is new stands first. */
-function withNewer(before: readonly Job[], first: readonly Job[]): readonly Job[] {
-  const now = new Map(first.map((job) => [job.id, job]));
-  const known = new Set(before.map(({ id }) => id));
-  return [...first.filter(({ id }) => !known.has(id)), ...before.map((job) => now.get(job.id) ?? job)];
 }
