@@ -91,6 +91,8 @@ export const de: Texts<typeof en> = {
   keyEnter: 'Eingabe',
   keyDelete: 'Entf',
   keySelect: 'Auswählen',
+  chooseFolder: 'Ordner wählen',
+  chooseHere: 'Diesen Ordner wählen',
   moveHere: 'Hierher verschieben',
   copyHere: 'Hierher kopieren',
   noFolders: 'Hier gibt es keine Ordner.',

@@ -88,6 +88,8 @@ export const en = {
   keyEnter: 'Enter',
   keyDelete: 'Del',
   keySelect: 'Select',
+  chooseFolder: 'Choose a folder',
+  chooseHere: 'Choose this folder',
   moveHere: 'Move here',
   copyHere: 'Copy here',
   noFolders: 'There are no folders in here.',

@@ -16,7 +16,8 @@ import { ofFolder } from './entry.ts';
 import { useEntries } from './use-entries.ts';
 
 interface Props {
-  readonly kind: 'move' | 'copy';
+  /** `choose`: a folder for another purpose, which the root is not. */
+  readonly kind: 'move' | 'copy' | 'choose';
   readonly entries: readonly Entry[];
   /** null: one's own root. */
   readonly onChoose: (folderId: string | null) => void;
@@ -50,7 +51,7 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
 
   return (
     <Dialog
-      title={kind === 'move' ? count('moveTitle', entries.length) : count('copyTitle', entries.length)}
+      title={kind === 'choose' ? t('chooseFolder') : count(`${kind}Title`, entries.length)}
       closeLabel={t('close')}
       onClose={onClose}
       actions={
@@ -58,8 +59,12 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
           <Button icon="folder-add" kind="quiet" onClick={() => setNew(true)}>
             {t('newFolder')}
           </Button>
-          <Button kind="primary" onClick={() => onChoose(here === 'root' ? null : here)}>
-            {kind === 'move' ? t('moveHere') : t('copyHere')}
+          <Button
+            kind="primary"
+            disabled={kind === 'choose' && here === 'root'}
+            onClick={() => onChoose(here === 'root' ? null : here)}
+          >
+            {t(`${kind}Here`)}
           </Button>
         </>
       }
