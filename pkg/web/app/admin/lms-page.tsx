@@ -61,10 +61,14 @@ export function LmsPage() {
 }
 
 function Registration({ registration }: { readonly registration: LtiRegistration }) {
-  const { name, platform_name, issuer, client_id, is_active, registered, waiting_deployments, managed_ref } = registration;
+  const { id, name, platform_name, issuer, client_id, is_active, registered, waiting_deployments, managed_ref } = registration;
   return (
     <li class="lms">
-      <h2>{platform_name ?? name}</h2>
+      <h2>
+        <a class="lms-name" href={`/admin/lms/${id}`}>
+          {platform_name ?? name}
+        </a>
+      </h2>
       <p class="lms-states">
         <Badge tone={is_active ? 'success' : 'warning'}>{is_active ? t('lms.active') : t('lms.inactive')}</Badge>
         {registered?.pending && <Badge tone="info">{t('lms.pending')}</Badge>}
