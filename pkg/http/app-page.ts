@@ -9,6 +9,7 @@ export const SECTIONS: ReadonlySet<string> = new Set([
   '',
   'account',
   'admin',
+  'courses',
   'design',
   'files',
   'jobs',

@@ -10,7 +10,14 @@ export interface AppRoute {
   readonly path: string;
   readonly page: ComponentType;
   /** Its entry in the main navigation; without one it has none. */
-  readonly nav?: { readonly href: string; readonly label: Key; readonly icon: IconName; readonly permission?: string };
+  readonly nav?: {
+    readonly href: string;
+    readonly label: Key;
+    readonly icon: IconName;
+    readonly permission?: string;
+    /** What the tenant must offer. */
+    readonly feature?: 'lti';
+  };
 }
 
 /**
@@ -57,6 +64,12 @@ export const ROUTES: readonly AppRoute[] = [
     nav: { href: '/jobs', label: 'nav.jobs', icon: 'jobs' },
   },
   { path: '/jobs/:id', page: page(async () => (await import('./jobs/job-page.tsx')).JobPage) },
+  {
+    path: '/courses',
+    page: page(async () => (await import('./courses/courses-page.tsx')).CoursesPage),
+    nav: { href: '/courses', label: 'nav.courses', icon: 'course', permission: 'write:grades', feature: 'lti' },
+  },
+  { path: '/courses/:id', page: page(async () => (await import('./courses/course-page.tsx')).CoursePage) },
   { path: '/search', page: page(async () => (await import('./files/search-page.tsx')).SearchPage) },
   { path: '/', page: page(async () => (await import('./welcome/home-page.tsx')).HomePage) },
   { path: '/welcome', page: page(async () => (await import('./welcome/welcome-page.tsx')).WelcomePage) },
@@ -66,6 +79,11 @@ export const ROUTES: readonly AppRoute[] = [
     nav: { href: '/admin/people', label: 'nav.admin', icon: 'admin', permission: 'read:users' },
   },
   { path: '/admin/lms', page: page(async () => (await import('./admin/lms-page.tsx')).LmsPage) },
+  { path: '/admin/lms/:id', page: page(async () => (await import('./admin/lti/registration-page.tsx')).RegistrationPage) },
+  { path: '/admin/webhooks', page: page(async () => (await import('./admin/webhooks/webhooks-page.tsx')).WebhooksPage) },
+  { path: '/admin/webhooks/:id', page: page(async () => (await import('./admin/webhooks/webhook-page.tsx')).WebhookPage) },
+  { path: '/admin/schedules', page: page(async () => (await import('./admin/schedules/schedules-page.tsx')).SchedulesPage) },
+  { path: '/admin/schedules/:id', page: page(async () => (await import('./admin/schedules/schedule-page.tsx')).SchedulePage) },
   { path: '/admin/links', page: page(async () => (await import('./admin/link-rules-page.tsx')).LinkRulesPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
 ];

@@ -6,6 +6,7 @@ export const SECTIONS = [
   '',
   'account',
   'admin',
+  'courses',
   'design',
   'files',
   'jobs',

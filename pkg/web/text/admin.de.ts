@@ -12,6 +12,9 @@ export const de: Texts<typeof en> = {
   done: 'Fertig',
   required: 'Diese Angabe fehlt.',
 
+  webhooks: 'Webhooks',
+  schedules: 'Zeitpläne',
+
   'people.title': 'Personen',
   'people.add': 'Person hinzufügen',
   'people.search': 'Nach Name oder E-Mail-Adresse suchen',

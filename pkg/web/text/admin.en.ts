@@ -9,6 +9,9 @@ export const en = {
   done: 'Done',
   required: 'This is needed.',
 
+  webhooks: 'Webhooks',
+  schedules: 'Schedules',
+
   'people.title': 'People',
   'people.add': 'Add person',
   'people.search': 'Search by name or e-mail address',

@@ -18,6 +18,7 @@ export const de: Texts<typeof en> = {
   'nav.shared': 'Mit mir geteilt',
   'nav.links': 'Links',
   'nav.trash': 'Papierkorb',
+  'nav.courses': 'Kurse',
   'nav.jobs': 'Aufträge',
   'nav.admin': 'Administration',
 

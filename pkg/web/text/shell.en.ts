@@ -15,6 +15,7 @@ export const en = {
   'nav.shared': 'Shared with me',
   'nav.links': 'Links',
   'nav.trash': 'Trash',
+  'nav.courses': 'Courses',
   'nav.jobs': 'Jobs',
   'nav.admin': 'Administration',
 

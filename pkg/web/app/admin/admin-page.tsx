@@ -10,6 +10,8 @@ const PAGES: readonly { readonly href: string; readonly label: Key; readonly per
   { href: '/admin/people', label: 'people.title', permission: 'read:users' },
   { href: '/admin/lms', label: 'lms.title', permission: 'read:registrations' },
   { href: '/admin/links', label: 'rules.title', permission: 'write:users' },
+  { href: '/admin/webhooks', label: 'webhooks', permission: 'read:webhooks' },
+  { href: '/admin/schedules', label: 'schedules', permission: 'read:schedules' },
 ];
 
 interface Props {

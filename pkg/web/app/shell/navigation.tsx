@@ -13,7 +13,7 @@ import './navigation.css';
 /** The pages of the app that the person may use, and how full their storage is. */
 export function Navigation() {
   const { path } = useLocation();
-  const { permissions, quota } = useMe();
+  const { permissions, features, quota } = useMe();
   const [Storage, setStorage] = useState<typeof StorageDialog>();
   /** What fills the storage is loaded when somebody asks. */
   const showStorage = async (): Promise<void> => {
@@ -23,6 +23,7 @@ export function Navigation() {
   };
   const items = ROUTES.flatMap(({ path: pattern, nav }) => {
     if (!nav || (nav.permission !== undefined && !permissions.includes(nav.permission))) return [];
+    if (nav.feature !== undefined && !features[nav.feature]) return [];
     const section = pattern.split('/')[1];
     return [{ ...nav, isHere: path.split('/')[1] === section || path === nav.href }];
   });
