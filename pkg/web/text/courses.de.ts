@@ -18,7 +18,6 @@ export const de: Texts<typeof en> = {
   'service.scores': 'Bewertungen',
   openFolder: 'Ordner öffnen',
   offers: 'Das LMS bietet an',
-  offersNothing: 'Das LMS bietet in diesem Kurs keine Dienste an.',
   lmsId: 'ID im LMS',
 
   'tab.people': 'Personen',
@@ -33,7 +32,6 @@ export const de: Texts<typeof en> = {
   'role.learner': 'Lernend',
   peopleNone: 'Niemand gefunden.',
   name: 'Name',
-  email: 'E-Mail-Adresse',
   source: 'Bekannt durch',
   'source.launch': 'Einen Aufruf',
   'source.roster': 'Die Teilnehmerliste',
@@ -56,7 +54,6 @@ export const de: Texts<typeof en> = {
   hideResults: 'Ergebnisse ausblenden',
   resultsOf: 'Ergebnisse von {label}',
   resultsNone: 'Noch keine Ergebnisse.',
-  noResults: 'Das LMS zeigt diesem Dienst keine Ergebnisse.',
   person: 'Person',
   result: 'Ergebnis',
   comment: 'Kommentar',

@@ -15,7 +15,6 @@ export const en = {
   'service.scores': 'Grades',
   openFolder: 'Open the folder',
   offers: 'The LMS offers',
-  offersNothing: 'The LMS offers no services in this course.',
   lmsId: 'Id in the LMS',
 
   'tab.people': 'People',
@@ -30,7 +29,6 @@ export const en = {
   'role.learner': 'Learning',
   peopleNone: 'Nobody found.',
   name: 'Name',
-  email: 'E-mail address',
   source: 'Known by',
   'source.launch': 'A launch',
   'source.roster': 'The roster',
@@ -53,7 +51,6 @@ export const en = {
   hideResults: 'Hide results',
   resultsOf: 'Results of {label}',
   resultsNone: 'No results yet.',
-  noResults: 'The LMS does not show results to this service.',
   person: 'Person',
   result: 'Result',
   comment: 'Comment',

@@ -18,8 +18,6 @@ export const de: Texts<typeof en> = {
   work: 'Was er tut',
   when: 'Wann',
   next: 'Nächster Lauf',
-  last: 'Letzter Lauf',
-  never: 'Noch keiner',
   off: 'Abgeschaltet',
   actions: 'Aktionen für {name}',
   edit: 'Bearbeiten',

@@ -13,8 +13,6 @@ export const en = {
   work: 'What it does',
   when: 'When',
   next: 'Next run',
-  last: 'Last run',
-  never: 'None yet',
   off: 'Switched off',
   actions: 'Actions for {name}',
   edit: 'Edit',

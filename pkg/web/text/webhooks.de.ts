@@ -38,8 +38,6 @@ export const de: Texts<typeof en> = {
   disabledText: 'Er wurde abgeschaltet: {reason}',
   managed: 'Von Kubernetes verwaltet',
   managedText: 'Eine Kubernetes-Ressource definiert diesen Webhook. Ändern Sie ihn dort:',
-  lastDelivery: 'Letzte Zustellung',
-  lastStatus: 'Letzte Antwort',
   noAnswer: 'keine Antwort',
 
   edit: 'Bearbeiten',

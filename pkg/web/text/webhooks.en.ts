@@ -35,8 +35,6 @@ export const en = {
   disabledText: 'It was switched off: {reason}',
   managed: 'Managed by Kubernetes',
   managedText: 'A Kubernetes resource defines this webhook. Change it there:',
-  lastDelivery: 'Last delivery',
-  lastStatus: 'Last answer',
   noAnswer: 'no answer',
 
   edit: 'Edit',
