@@ -106,7 +106,6 @@ test('each code of the API that a page can show has a text in the language of th
 
 /** Codes of operations that the app does not ask for, and of requests as it does not send them. */
 const NOT_OF_APP = [
-  'address_refused',
   'answer_too_long',
   'checksum_mismatch',
   'headers_too_large',
@@ -114,22 +113,14 @@ const NOT_OF_APP = [
   'invalid_refresh_token',
   'item_refused',
   'line_item_missing',
-  'lms_failed',
-  'lms_refused',
-  'lms_service_missing',
-  'lms_timeout',
-  'lms_unavailable',
   'method_not_allowed',
   'picker_answered',
   'range_not_satisfiable',
-  'registration_inactive',
   'score_scope_missing',
   'share_password_required',
   'share_password_wrong',
   'tenant_mismatch',
   'tus_version_unsupported',
-  'unsupported_media_type',
-  'value_type_mismatch',
 ];
 
 test('each code of the API that a page of the app can show has a text in the language of the page', () => {

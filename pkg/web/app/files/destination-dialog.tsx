@@ -39,6 +39,17 @@ const foldersIn = (client: Client, id: string): Source => ({
   },
 });
 
+const TITLES: Readonly<Record<Props['kind'], (number: number) => string>> = {
+  move: (number) => count('moveTitle', number),
+  copy: (number) => count('copyTitle', number),
+  choose: () => t('chooseFolder'),
+};
+const DO: Readonly<Record<Props['kind'], () => string>> = {
+  move: () => t('moveHere'),
+  copy: () => t('copyHere'),
+  choose: () => t('chooseHere'),
+};
+
 /** Asks for the folder into which entries go: one walks through the folders, and may make one. */
 export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
   const client = useClient();
@@ -51,7 +62,7 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
 
   return (
     <Dialog
-      title={kind === 'choose' ? t('chooseFolder') : count(`${kind}Title`, entries.length)}
+      title={TITLES[kind](entries.length)}
       closeLabel={t('close')}
       onClose={onClose}
       actions={
@@ -64,7 +75,7 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
             disabled={kind === 'choose' && here === 'root'}
             onClick={() => onChoose(here === 'root' ? null : here)}
           >
-            {t(`${kind}Here`)}
+            {DO[kind]()}
           </Button>
         </>
       }
