@@ -8,6 +8,7 @@ export const de: Texts<typeof en> = {
   unpack: 'Hier entpacken …',
   cancel: 'Abbrechen',
   close: 'Schließen',
+  loading: 'Wird geladen …',
   show: 'Auftrag zeigen',
   begun: '„{name}“: Der Auftrag hat begonnen.',
   'done.import.one': '„{name}“ ist entpackt: {count} Datei.',

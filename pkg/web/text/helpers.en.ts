@@ -5,6 +5,7 @@ export const en = {
   unpack: 'Unpack here …',
   cancel: 'Cancel',
   close: 'Close',
+  loading: 'Loading …',
   show: 'Show job',
   begun: '“{name}”: the job has begun.',
   'done.import.one': '“{name}” is unpacked: {count} file.',

@@ -20,6 +20,8 @@ let release = (): void => undefined;
 
 beforeAll(async () => {
   browser = await openBrowser('third-party blocked');
+  // The server asks a helper for its languages once a minute.
+  helper.languages = ['es', 'fr'];
   await configure('translate', 'pdf_optimize');
 }, 180_000);
 
@@ -137,6 +139,24 @@ test('a PDF is made smaller from its menu, as its next version', async () => {
 
   await page.getByText('“thesis.pdf” is smaller').waitFor();
   expect((await person.api.get(`/files/${id}/versions`)).body.data.length).toBe(2);
+});
+
+test('a text is translated, can be corrected, and is saved beside the file', async () => {
+  const person = await tenant.user();
+  await upload(person, 'notes.txt', Buffer.from('good day'), 'text/plain');
+  const page = await pageOf(person);
+  await choose(page, 'notes.txt', 'Translate …');
+  const dialog = page.getByRole('dialog', { name: 'Translate “notes.txt”' });
+  await dialog.getByLabel('Into').selectOption('Spanish');
+  await dialog.getByRole('button', { name: 'Translate' }).click();
+  await waitFor('the translation', async () => (await dialog.getByLabel('Translation').inputValue()) === 'GOOD DAY');
+  await dialog.getByLabel('Translation').fill('BUENOS DÍAS');
+  await dialog.getByRole('button', { name: 'Save as a new file' }).click();
+  await page.getByRole('row', { name: /notes \(es\)\.txt/ }).waitFor();
+
+  const { body } = await person.api.get('/files', { query: { q: 'es' } });
+  const { bytes } = await person.api.get(`/files/${body.data[0].id}/download`);
+  expect(bytes.toString()).toBe('BUENOS DÍAS');
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { Select } from '../../design/select.tsx';
+import { Skeleton } from '../../design/skeleton.tsx';
 import { TextField } from '../../design/text-field.tsx';
 import { locale } from '../../text/language.ts';
 import { t } from '../../text/helpers.ts';
@@ -9,11 +10,14 @@ interface Props {
   readonly onValue: (tag: string) => void;
   /** The languages that the translator knows; undefined if it does not list them. */
   readonly languages: readonly string[] | undefined;
+  /** Whether it lists them is not known yet. */
+  readonly isLoading: boolean;
   readonly error: string | undefined;
 }
 
 /** The language into which something is translated, by its name where the translator lists its languages. */
-export function LanguageField({ value, onValue, languages, error }: Props) {
+export function LanguageField({ value, onValue, languages, isLoading, error }: Props) {
+  if (isLoading) return <Skeleton label={t('loading')} rows={1} />;
   if (!languages || languages.length === 0)
     return (
       <TextField

@@ -19,7 +19,7 @@ interface Props {
 /** Translates a PDF, page by page, as a job. */
 export function TranslatePdfDialog({ entry, onClose, onBegun }: Props) {
   const client = useClient();
-  const { isAvailable, languages, target, setTarget } = useLanguages('pdf_translate');
+  const { isAvailable, languages, isLoading, target, setTarget } = useLanguages('pdf_translate');
   const [as, setAs] = useState<As>('copy');
   const [isTried, setTried] = useState(false);
   const { isBusy, problem, submit } = useSubmit(async (idempotencyKey) => {
@@ -44,6 +44,7 @@ export function TranslatePdfDialog({ entry, onClose, onBegun }: Props) {
         value={target}
         onValue={setTarget}
         languages={languages}
+        isLoading={isLoading}
         error={isTried && target.trim() === '' ? t('targetMissing') : ofTarget}
       />
       <AsField value={as} onValue={setAs} />

@@ -28,7 +28,7 @@ interface Part {
 /** Translates a text piece by piece, shows it, and saves it beside the file: a translation by a machine is to be read first. */
 export function TranslateTextDialog({ entry, onClose }: Props) {
   const client = useClient();
-  const { isAvailable, languages, target, setTarget } = useLanguages('translate');
+  const { isAvailable, languages, isLoading, target, setTarget } = useLanguages('translate');
   const [isTried, setTried] = useState(false);
   const [isText, setText] = useState(true);
   const [part, setPart] = useState<Part>();
@@ -108,6 +108,7 @@ export function TranslateTextDialog({ entry, onClose }: Props) {
         value={target}
         onValue={setTarget}
         languages={languages}
+        isLoading={isLoading}
         error={isTried && tag === '' ? t('targetMissing') : ofTarget}
       />
       {translating.isBusy && part && part.parts > 1 && (

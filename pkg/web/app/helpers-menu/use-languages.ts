@@ -7,7 +7,10 @@ import { useLoaded } from '../use-loaded.ts';
 interface Languages {
   /** Whether the helper answered within the last minute; undefined while that is not known. */
   readonly isAvailable: boolean | undefined;
+  /** Undefined if the helper does not list them. */
   readonly languages: readonly string[] | undefined;
+  /** Whether they are known by now. */
+  readonly isLoading: boolean;
   readonly target: string;
   readonly setTarget: (tag: string) => void;
 }
@@ -15,12 +18,12 @@ interface Languages {
 /** The languages of a translator, and the one that is chosen: first the language of the page. */
 export function useLanguages(helper: keyof Helpers): Languages {
   const client = useClient();
-  const { value } = useLoaded((signal) => client.get('/helpers', { signal }), []);
+  const { value, isLoading } = useLoaded((signal) => client.get('/helpers', { signal }), []);
   const [target, setTarget] = useState('');
   const languages = value?.[helper].languages;
   useEffect(() => {
     if (!languages || languages.length === 0) return;
     setTarget(languages.includes(currentLanguage()) ? currentLanguage() : (languages[0] ?? ''));
   }, [value]);
-  return { isAvailable: value?.[helper].available, languages, target, setTarget };
+  return { isAvailable: value?.[helper].available, languages, isLoading, target, setTarget };
 }

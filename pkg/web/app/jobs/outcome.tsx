@@ -56,7 +56,7 @@ function ToFile({ id }: { readonly id: string }) {
   const show = async (): Promise<void> => {
     try {
       const { folder } = await client.get('/files/{id}', { path: { id } });
-      route(addressOf(folder?.id ?? null));
+      route(`${addressOf(folder?.id ?? null)}?preview=${id}`);
     } catch (error) {
       setProblem(problemOf(error));
     }
