@@ -105,7 +105,9 @@ test('a job that runs shows how far it is, and what it has not done is not done 
   await page.getByText('Running', { exact: true }).waitFor();
   await page.getByRole('progressbar', { name: 'Optimise a PDF' }).waitFor();
 
+  const asked = page.waitForResponse((reply) => reply.url().endsWith('/cancel'));
   await page.getByRole('button', { name: 'Cancel job' }).click();
+  await asked;
   release();
   await page.getByText('Canceled', { exact: true }).waitFor();
 
