@@ -134,6 +134,36 @@ test('a large file continues where it was when the connection broke', async () =
   expect(requests).toBe(3);
 });
 
+test('a large file that a reload interrupts continues once it is chosen again', async () => {
+  const { page, arrived } = await request();
+  page.on('dialog', (dialog) => void dialog.accept());
+  const path = join(await makeScratch(), 'film.bin');
+  await writeFile(path, Buffer.alloc(20 * MIB, 'a'));
+  const sentBytes: number[] = [];
+  let isHeld = true;
+  await page.route('**/uploads/*', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    const offset = Number(route.request().headers()['upload-offset']);
+    if (offset > 0 && isHeld) return; // the rest does not arrive before the reload
+    sentBytes.push(offset);
+    await route.continue();
+  });
+  const chooseFilm = async (button: string): Promise<void> => {
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: button }).click()]);
+    await chooser.setFiles(path);
+  };
+  await page.getByLabel('Your name').fill('Grace');
+  await chooseFilm('Choose files');
+  await page.getByText(/^16 MB of 20 MB/).waitFor();
+  isHeld = false;
+  await page.reload();
+  await page.getByText('1 upload was interrupted.').waitFor();
+  await chooseFilm('Choose files again');
+  await page.getByText('1 file sent', { exact: true }).waitFor();
+
+  expect([sentBytes, (await arrived()).map(({ name, size }) => [name, size])]).toEqual([[0, 16 * MIB], [['film.bin', 20 * MIB]]]);
+});
+
 test('a small file whose reply was lost is sent once', async () => {
   const { page, arrived } = await request();
   await page.getByLabel('Your name').fill('Grace');

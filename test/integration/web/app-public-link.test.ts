@@ -24,6 +24,11 @@ type Person = Awaited<ReturnType<typeof tenant.user>>;
 const PASSWORD = 'pässword of a link';
 const HOSTILE = '<img src=x onerror=alert(1)>.txt';
 const RTL = 'עברית (1).pdf';
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
 const LONG = `${'very long '.repeat(24)}.txt`;
 
 const put = async ({ api }: Person, name: string, folder_id?: string, file = Buffer.from(name)): Promise<string> =>
@@ -168,6 +173,64 @@ test('a link that ends while its page is open says so, and nothing else', async 
   const reply = await page.reload();
 
   expect([shown?.includes('Ended'), reply?.status(), (await page.content()).includes('Ended')]).toEqual([false, 404, false]);
+});
+
+test('a picture is shown and counts as a download; a link with a limit of them, and what could run, show none', async () => {
+  const ada = await tenant.user();
+  const put = async (name: string, type: string, file: Buffer): Promise<string> =>
+    (await ada.api.upload('/files', { name, type, file })).body.id;
+  const picture = await put('dot.png', 'image/png', PNG);
+  const drawing = await put('dot.svg', 'image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
+  const sound = await put('dot.mp3', 'audio/mpeg', Buffer.from('no sound'));
+  const links = [
+    await share(ada, `/files/${picture}`, { password: PASSWORD }),
+    await share(ada, `/files/${picture}`, { max_downloads: 3 }),
+    await share(ada, `/files/${drawing}`),
+    await share(ada, `/files/${sound}`),
+  ];
+  const shown: (string | undefined)[] = [];
+  for (const { url } of links) {
+    const { page } = await open(url);
+    const [password, download] = [page.getByLabel('Password', { exact: true }), page.getByRole('button', { name: 'Download' })];
+    await password.or(download).first().waitFor();
+    if (await password.isVisible()) {
+      await password.fill(PASSWORD);
+      await page.keyboard.press('Enter');
+      await download.waitFor();
+    }
+    shown.push(await page.evaluate(`document.querySelector('.share-preview')?.localName`));
+    if (shown.at(-1) !== 'img') continue;
+    await waitFor('the picture to be drawn', () => page.evaluate<boolean>(`document.querySelector('img').naturalWidth === 1`));
+  }
+  const counts = await Promise.all(links.map(async ({ id }) => (await ada.api.get(`/shares/${id}`)).body.download_count));
+
+  expect([shown, counts]).toEqual([
+    ['img', undefined, undefined, 'audio'],
+    [1, 0, 0, 0],
+  ]);
+});
+
+test('the keyboard alone goes through a folder, into one and back, and downloads', async () => {
+  const ada = await tenant.user();
+  const top = await makeFolder(ada, 'Course');
+  await put(ada, 'week 1.txt', await makeFolder(ada, 'Weeks', top));
+  const { page } = await open((await share(ada, `/folders/${top}`)).url);
+  await page.getByRole('button', { name: 'Weeks' }).waitFor();
+  const stops: (string | null)[] = [];
+  while (stops.at(-1) !== 'Weeks' && stops.length < 10) {
+    await page.keyboard.press('Tab');
+    stops.push(await page.evaluate(`document.activeElement.placeholder ?? document.activeElement.textContent`));
+  }
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'week 1.txt' }).waitFor();
+  const heading = await page.evaluate(`document.activeElement.localName + ' ' + document.activeElement.textContent`);
+  await page.keyboard.press('Tab');
+  const wayBack = await page.evaluate('document.activeElement.textContent');
+  await page.getByRole('link', { name: 'week 1.txt' }).focus();
+  const file = await saved(page, () => page.keyboard.press('Enter'));
+
+  expect(stops).toEqual(['Download all as ZIP', 'Search in this folder', 'Name', 'Changed', 'Weeks']);
+  expect([heading, wayBack, file.name]).toEqual(['h1 Weeks', 'Course', 'week 1.txt']);
 });
 
 test('without scripts a file is saved by its form, with its password, and a folder as an archive', async () => {
