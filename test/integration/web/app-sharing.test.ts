@@ -258,6 +258,47 @@ test('a folder shows a group with its name, and who has access through a folder 
   await page.getByRole('dialog', { name: 'Share “Term”' }).getByLabel(`What ${carl.user.username} may do`).waitFor();
 });
 
+test('people and links are given by keyboard alone, and the focus goes on from what was changed', async () => {
+  const ada = await tenant.user();
+  const { body: group } = await tenant.admin.post('/groups', { name: 'Keyboard users' });
+  await tenant.admin.put(`/groups/${group.id}/members/${ada.user.id}`);
+  const id = await addFile(ada, 'keys.txt');
+  const page = await pageOf(ada);
+  const press = async (...keys: string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const focus = (what: string, name: string): Promise<void> =>
+    waitFor(what, () => page.evaluate(`(document.activeElement.ariaLabel ?? document.activeElement.textContent) === '${name}'`));
+  await page.getByRole('button', { name: 'Actions of keys.txt' }).focus();
+  await press('Enter', 's', 'Enter');
+  const dialog = page.getByRole('dialog', { name: 'Share “keys.txt”' });
+  await dialog.getByText('Owns this').waitFor();
+  await press('Tab');
+  await page.keyboard.type('Keyboard');
+  await dialog.getByRole('option', { name: /Keyboard users/ }).waitFor();
+  await press('ArrowDown', 'Enter');
+  await dialog.getByLabel('What Keyboard users may do').waitFor();
+  await dialog.getByRole('button', { name: 'Actions for Keyboard users' }).focus();
+  await press('Enter', 's', 'Enter');
+  await dialog.getByLabel('Access ends at the end of').waitFor();
+  await press('Enter');
+  await focus('the focus to return to the menu', 'Actions for Keyboard users');
+  await press('Enter', 'r', 'Enter');
+  await focus('the focus to be on what undoes it', 'Undo');
+
+  await dialog.getByRole('button', { name: 'New link' }).focus();
+  await press('Enter');
+  await dialog.getByLabel('Most downloads').waitFor();
+  await dialog.getByLabel('Most downloads').focus();
+  await press('4', 'Enter');
+  await focus('the focus to be on what copies the link', 'Copy link');
+  await press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+
+  expect((await ada.api.get(`/files/${id}/permissions`)).body.data).toEqual([]);
+  expect((await ada.api.get(`/files/${id}/shares`)).body.data).toEqual([expect.objectContaining({ max_downloads: 4 })]);
+});
+
 test('somebody to whom a file is shared only to read sees why they may not share it', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const id = await addFile(ada, 'mine.txt');

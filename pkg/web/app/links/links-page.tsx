@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { EmptyState } from '../../design/empty-state.tsx';
 import { EndlessList } from '../../design/endless-list.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
@@ -44,13 +44,19 @@ export function LinksPage() {
 function Links({ isAll }: { readonly isAll: boolean }) {
   const client = useClient();
   const me = useMe();
+  const [deleted, setDeleted] = useState(0);
+  const text = useRef<HTMLParagraphElement>(null);
+  // The row goes with its menu, which had the focus.
+  useEffect(() => {
+    if (deleted > 0) text.current?.focus();
+  }, [deleted]);
   const links = usePages(
     (cursor, signal) => client.get('/shares', { query: { limit: 50, cursor, ...(isAll ? {} : { owner: me.user.id }) }, signal }),
     [isAll],
   );
   return (
     <>
-      <p class="links-text">
+      <p ref={text} class="links-text" tabIndex={-1}>
         {isAll ? t('textAll') : t('text')} {isAll && <a href="/admin/links">{t('rules')}</a>}
       </p>
       {links.problem && <ProblemNote problem={links.problem} onRetry={links.more} />}
@@ -75,7 +81,10 @@ function Links({ isAll }: { readonly isAll: boolean }) {
                 link={link}
                 isOwnerShown={isAll}
                 onChange={(changed) => links.change((all) => all.map((one) => (one.id === changed.id ? changed : one)))}
-                onDelete={() => links.change((all) => all.filter(({ id }) => id !== link.id))}
+                onDelete={() => {
+                  links.change((all) => all.filter(({ id }) => id !== link.id));
+                  setDeleted((count) => count + 1);
+                }}
               />
             ))}
           </ul>

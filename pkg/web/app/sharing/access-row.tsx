@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Permission } from '../../api/operations.generated.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
@@ -25,10 +25,16 @@ interface Props {
 export function AccessRow({ row, onChange, onRemove }: Props) {
   const me = useMe();
   const [isEnding, setEnding] = useState(false);
+  const line = useRef<HTMLLIElement>(null);
+  /** The focus returns to the menu, from which the form came. */
+  const hideForm = (): void => {
+    line.current?.querySelector<HTMLElement>('[aria-haspopup]')?.focus();
+    setEnding(false);
+  };
   const name = row.name ?? t('unknownGroup');
   const grant = 'grant' in row && row.grant.user_id !== me.user.id ? row.grant : undefined;
   return (
-    <li class="share-person">
+    <li ref={line} class="share-person">
       <div class="share-person-line">
         {row.kind === 'group' ? (
           <span class="share-group-sign">
@@ -71,9 +77,9 @@ export function AccessRow({ row, onChange, onRemove }: Props) {
       {grant && isEnding && (
         <EndForm
           grant={grant}
-          onCancel={() => setEnding(false)}
+          onCancel={hideForm}
           onEnd={(expires_at) => {
-            setEnding(false);
+            hideForm();
             void onChange(grant, { expires_at }, name);
           }}
         />
@@ -105,6 +111,8 @@ interface EndProps {
 function EndForm({ grant, onEnd, onCancel }: EndProps) {
   const [day, setDay] = useState(grant.expires_at === null ? '' : dayOf(new Date(grant.expires_at)));
   const [isTried, setTried] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const today = dayOf(new Date());
   const isPast = day !== '' && day < today;
   return (
@@ -125,7 +133,7 @@ function EndForm({ grant, onEnd, onCancel }: EndProps) {
         onValue={setDay}
         hint={t('accessEndsHint')}
         error={isTried && isPast ? t('fault.endsPast') : undefined}
-        autofocus
+        inputRef={field}
       />
       <Button onClick={onCancel}>{t('cancel')}</Button>
       <Button type="submit">{t('save')}</Button>

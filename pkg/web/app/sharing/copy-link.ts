@@ -1,4 +1,3 @@
-import { announce } from '../../design/live-region.tsx';
 import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/sharing.ts';
 
@@ -10,6 +9,5 @@ export async function copyLink(url: string): Promise<boolean> {
     return false;
   }
   toasts.show({ text: t('copied'), tone: 'success' });
-  announce(t('copied'));
   return true;
 }

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Share } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
@@ -31,7 +31,12 @@ export function LinkCard({ link, isNew, onChange, onDelete }: Props) {
   const [shown, setShown] = useState<'form' | 'qr' | 'delete'>();
   const [problem, setProblem] = useState<ApiProblem>();
   const now = new Date();
-  const hide = (): void => setShown(undefined);
+  const card = useRef<HTMLLIElement>(null);
+  /** The focus returns to the menu, from which the form came. */
+  const hide = (): void => {
+    card.current?.querySelector<HTMLElement>('[aria-haspopup]')?.focus();
+    setShown(undefined);
+  };
   const setActive = (is_active: boolean): void => {
     setProblem(undefined);
     client
@@ -39,7 +44,7 @@ export function LinkCard({ link, isNew, onChange, onDelete }: Props) {
       .then(onChange, (error: unknown) => setProblem(problemOf(error)));
   };
   return (
-    <li class="share-link">
+    <li ref={card} class="share-link">
       <div class="share-link-head">
         <Icon name="link" />
         <span class="share-link-what">{modeInWords(link)}</span>
@@ -82,7 +87,9 @@ export function LinkCard({ link, isNew, onChange, onDelete }: Props) {
           }}
         />
       )}
-      {shown === 'delete' && <DeleteLink link={link} name={nameOf(link)} onCancel={hide} onDone={onDelete} />}
+      {shown === 'delete' && (
+        <DeleteLink link={link} name={nameOf(link)} onCancel={() => setShown(undefined)} onDone={onDelete} />
+      )}
     </li>
   );
 }
@@ -90,6 +97,10 @@ export function LinkCard({ link, isNew, onChange, onDelete }: Props) {
 /** Where the browser does not let the page copy, the address is selected for Ctrl+C. */
 function Address({ url, isNew }: { readonly url: string; readonly isNew: boolean }) {
   const field = useRef<HTMLInputElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isNew) box.current?.querySelector('button')?.focus();
+  }, []);
   const [result, setResult] = useState<'copied' | 'failed'>();
   const copy = async (): Promise<void> => {
     const isCopied = await copyLink(url);
@@ -97,7 +108,7 @@ function Address({ url, isNew }: { readonly url: string; readonly isNew: boolean
     if (!isCopied) field.current?.select();
   };
   return (
-    <div class="share-address">
+    <div ref={box} class="share-address">
       <TextField
         label={t('linkAddress')}
         isLabelHidden
@@ -107,7 +118,7 @@ function Address({ url, isNew }: { readonly url: string; readonly isNew: boolean
         inputRef={field}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <Button icon={result === 'copied' ? 'check' : 'copy'} onClick={() => void copy()} autofocus={isNew}>
+      <Button icon={result === 'copied' ? 'check' : 'copy'} onClick={() => void copy()}>
         {result === 'copied' ? t('copied') : t('copy')}
       </Button>
       {/* Toasts are outside of the dialog, where screen readers do not hear them. */}

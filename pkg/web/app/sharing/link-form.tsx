@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Share } from '../../api/operations.generated.ts';
 import { problemOf } from '../../api/problem.ts';
 import { Notice } from '../../design/badge.tsx';
@@ -27,6 +27,8 @@ interface Props {
 export function LinkForm({ of, link, onDone, onCancel }: Props) {
   const client = useClient();
   const me = useMe();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
   const rules = me.limits.share_links;
   const [now] = useState(() => new Date());
   const [typed, setTyped] = useState(() => draftOf(link, rules, now));
@@ -63,6 +65,7 @@ export function LinkForm({ of, link, onDone, onCancel }: Props) {
 
   return (
     <form
+      ref={form}
       class="share-form"
       noValidate
       onSubmit={(event) => {

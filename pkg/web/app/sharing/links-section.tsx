@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../design/button.tsx';
 import { EndlessList } from '../../design/endless-list.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
@@ -17,6 +17,13 @@ export function LinksSection({ entry }: { readonly entry: Entry }) {
   const { features } = useMe();
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<string>();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [deleted, setDeleted] = useState(0);
+  useEffect(() => {
+    if (deleted > 0) focusHeading();
+  }, [deleted]);
+  /** What had the focus goes: a screen reader then reads on from here. */
+  const focusHeading = (): void => heading.current?.focus();
   const links = usePages(
     (cursor, signal) => {
       const options = { path: { id: entry.id }, query: { limit: 50, cursor }, signal };
@@ -28,7 +35,9 @@ export function LinksSection({ entry }: { readonly entry: Entry }) {
     <section class="share-section" aria-labelledby="share-links">
       <div class="share-section-head">
         <div>
-          <h3 id="share-links">{t('links')}</h3>
+          <h3 id="share-links" ref={heading} tabIndex={-1}>
+            {t('links')}
+          </h3>
           <p class="share-quiet">{t('linksText')}</p>
         </div>
         {features.share_links && !isMaking && (
@@ -41,7 +50,10 @@ export function LinksSection({ entry }: { readonly entry: Entry }) {
       {isMaking && (
         <LinkForm
           of={entry}
-          onCancel={() => setMaking(false)}
+          onCancel={() => {
+            focusHeading();
+            setMaking(false);
+          }}
           onDone={(link) => {
             setMaking(false);
             setMade(link.id);
@@ -67,7 +79,10 @@ export function LinksSection({ entry }: { readonly entry: Entry }) {
                 link={link}
                 isNew={link.id === made}
                 onChange={(changed) => links.change((all) => all.map((one) => (one.id === changed.id ? changed : one)))}
-                onDelete={() => links.change((all) => all.filter(({ id }) => id !== link.id))}
+                onDelete={() => {
+                  links.change((all) => all.filter(({ id }) => id !== link.id));
+                  setDeleted((count) => count + 1);
+                }}
               />
             ))}
           </ul>

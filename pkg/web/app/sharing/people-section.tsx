@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Grantee, Permission } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
@@ -31,6 +31,11 @@ export function PeopleSection({ entry, access: { value, problem: failed, reload 
   const [said, setSaid] = useState('');
   const [removed, setRemoved] = useState<{ readonly grant: Permission; readonly name: string }>();
 
+  const status = useRef<HTMLParagraphElement>(null);
+  const section = useRef<HTMLElement>(null);
+  // The row of what was removed goes with its menu, which had the focus.
+  useEffect(() => status.current?.querySelector('button')?.focus(), [removed]);
+
   const change = async (work: () => Promise<unknown>, done: string): Promise<void> => {
     setProblem(undefined);
     setRemoved(undefined);
@@ -59,7 +64,7 @@ export function PeopleSection({ entry, access: { value, problem: failed, reload 
   const rows = value && accessRows(value.people, value.grants, names);
 
   return (
-    <section class="share-section" aria-labelledby="share-people">
+    <section ref={section} class="share-section" aria-labelledby="share-people">
       <h3 id="share-people">{t('people')}</h3>
       <div class="share-add">
         <GranteeSearch onChoose={add} taken={new Set(rows?.filter(({ kind }) => kind !== 'inherited').map(({ id }) => id))} />
@@ -68,13 +73,16 @@ export function PeopleSection({ entry, access: { value, problem: failed, reload 
       {problem && <ProblemNote problem={problem} />}
       {failed && <ProblemNote problem={failed} onRetry={reload} />}
       {!value && !failed && <Skeleton label={t('loading')} />}
-      <p role="status" class={removed ? 'share-removed' : 'c-hidden'}>
+      <p ref={status} role="status" class={removed ? 'share-removed' : 'c-hidden'}>
         {said}
         {removed && (
           <Button
             kind="quiet"
             size="s"
-            onClick={() => void change(() => grants.giveAgain(removed.grant), t('given', { name: removed.name }))}
+            onClick={() => {
+              section.current?.querySelector('input')?.focus();
+              void change(() => grants.giveAgain(removed.grant), t('given', { name: removed.name }));
+            }}
           >
             {t('undo')}
           </Button>
