@@ -110,5 +110,20 @@ export function userEndpoints(users: Users): Endpoint[] {
         return reply(204);
       },
     }),
+    endpoint({
+      method: 'delete',
+      path: '/users/{id}/sessions',
+      operationId: 'endUserSessions',
+      summary: 'End all sessions of a user except the one of the request',
+      tag: 'users',
+      caller: { permission: 'write:users' },
+      params: ById,
+      replies: { 204: null },
+      errors: ['not_found'],
+      handle: async ({ actor, params }) => {
+        await users.endSessions(actor, params.id);
+        return reply(204);
+      },
+    }),
   ];
 }

@@ -183,6 +183,14 @@ export class Users {
     });
   }
 
+  /** Ends all sessions of a user except the caller's own. Two statements. Throws `not_found`. */
+  async endSessions(actor: Actor, id: Uuid): Promise<void> {
+    await this.#cache.transaction(this.#db, async (tx) => {
+      const user = await this.#require(tx, id, undefined);
+      await this.#sessions.endAllOf(tx, user.id, user.id === actor.userId ? actor.sessionId : null);
+    });
+  }
+
   /** Counts each name that is tried, since every answer shows whether an account has it. The caller's own name does not count. */
   async #countName(actor: Actor, wanted: string): Promise<void> {
     const user = await this.#db.tables.users.find({ id: actor.userId });

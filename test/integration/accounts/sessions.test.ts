@@ -175,3 +175,20 @@ test('a launch’s session sees and ends those of launches alone; a session of a
   await signedIn.delete('/users/me/sessions');
   expect(await status(third.api)).toBe(401);
 });
+
+test('an administrator ends all sessions of a person, who may sign in again, and of their own all but this one', async () => {
+  const ada = await tenant.user();
+  const [phone, admin] = [await again(ada), await tenant.user({ roles: ['admin'] })];
+  const elsewhere = await again(admin);
+
+  const refused = await ada.api.delete(`/users/${admin.user.id}/sessions`);
+  const ended = await admin.api.delete(`/users/${ada.user.id}/sessions`);
+  const own = await admin.api.delete(`/users/${admin.user.id}/sessions`);
+  const nobody = await admin.api.delete(`/users/${randomUUID()}/sessions`);
+
+  expect([refused.status, ended.status, own.status, nobody.status]).toEqual([403, 204, 204, 404]);
+  expect([await status(ada.api), await status(phone), await status(elsewhere), await status(admin.api)]).toEqual([
+    401, 401, 401, 200,
+  ]);
+  expect(await status(await again(ada))).toBe(200);
+});

@@ -128,6 +128,7 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
       return byAdmin(w, { params: { id: from.user.id }, query: { transfer_to: to.user.id } });
     },
   }),
+  endUserSessions: administrators(async (w) => ({ params: { id: (await w.person()).user.id } })),
   getOwnUsage: { success: () => ({}), stranger: 'same', unseen: { not_found: DELETED_MEANWHILE } },
   getUsage: { success: (w) => ({ params: { id: w.ada.user.id } }) },
 
