@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint, NDJSON, reply, wantsLines } from '../api/endpoint.ts';
+import { CSV, type Endpoint, endpoint, NDJSON, reply, wantsLines, wantsTable } from '../api/endpoint.ts';
 import { AuditPage, AuditQuery } from './audit.schema.ts';
 import type { AuditLog } from './audit.service.ts';
 
@@ -7,15 +7,16 @@ export const auditEndpoints = (log: AuditLog): Endpoint[] => [
     method: 'get',
     path: '/audit',
     operationId: 'listAuditEntries',
-    summary: 'List who did what in the last 365 days, newest first; NDJSON returns every match',
+    summary: 'List who did what in the last 365 days, newest first; lines of JSON and tables contain every match',
     tag: 'audit',
     caller: { permission: 'read:audit' },
     query: AuditQuery,
     replies: { 200: AuditPage },
-    exported: [NDJSON],
-    handle: async ({ query, request }) =>
-      wantsLines(request)
-        ? reply(200, log.export(query, request.signal), { 'content-type': NDJSON })
-        : reply(200, await log.list(query)),
+    exported: [NDJSON, CSV],
+    handle: async ({ query, request }) => {
+      if (wantsTable(request)) return reply(200, log.table(query, request.signal), { 'content-type': CSV });
+      if (wantsLines(request)) return reply(200, log.export(query, request.signal), { 'content-type': NDJSON });
+      return reply(200, await log.list(query));
+    },
   }),
 ];

@@ -360,4 +360,23 @@ describe('the list', () => {
     expect((await ask({ action: 'file.purge' })).bytes).toHaveLength(0);
     expect((await ask({ sort: 'name' })).status).toBe(400);
   });
+
+  test('comes whole as a table, in which a name that begins like a formula is text', async () => {
+    const { api, user } = await tenant.user();
+    await tenant.admin.patch(`/users/${user.id}`, { display_name: '=HYPERLINK("http://evil.example")' });
+    const id = await upload(api, 'tabled.txt');
+    await api.patch(`/files/${id}`, { name: 'a, b.txt' });
+
+    const reply = await tenant.admin.get('/audit', {
+      query: { actor: user.id, target_id: id, sort: 'at' },
+      headers: { accept: 'text/csv' },
+    });
+
+    const [head, uploaded = '', renamed = '', ...rest] = reply.bytes.toString().split('\r\n');
+    expect([reply.status, reply.headers['content-type'], rest]).toEqual([200, 'text/csv', ['']]);
+    expect(head).toBe('at,actor_id,actor,action,target_type,target_id,target,ip,request_id,changes');
+    expect(uploaded).toContain(`,${user.id},"'=HYPERLINK(""http://evil.example"")",file.upload,file,${id},tabled.txt,`);
+    expect(renamed).toContain(`,file.update,file,${id},"a, b.txt",`);
+    expect(renamed).toContain('"{""name"":{""to"":""a, b.txt"",""from"":""tabled.txt""}');
+  });
 });
