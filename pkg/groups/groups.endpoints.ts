@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../api/endpoint.ts';
 import { Uuid } from '../api/schemas.ts';
+import { GroupGrantPage, GroupGrantQuery } from './group-grants.schema.ts';
 import { GroupChanges, GroupPage, GroupQuery, GroupView, NewGroup } from './groups.schema.ts';
 import type { Groups } from './groups.service.ts';
 
@@ -75,5 +76,18 @@ export const groupEndpoints = (groups: Groups): Endpoint[] => [
       await groups.remove(params.id, request.ifMatch);
       return reply(204);
     },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/groups/{id}/permissions',
+    operationId: 'listGroupPermissions',
+    summary: 'List the files and folders that are granted to a group, by name',
+    tag: 'groups',
+    caller: { permission: 'read:groups' },
+    params: ById,
+    query: GroupGrantQuery,
+    replies: { 200: GroupGrantPage },
+    errors: ['not_found'],
+    handle: async ({ actor, params, query }) => reply(200, await groups.grants(actor, params.id, query)),
   }),
 ];

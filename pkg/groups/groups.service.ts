@@ -5,10 +5,13 @@ import type { Page } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
 import type { Uuid } from '../api/schemas.ts';
 import { peopleConcerned } from '../content/model/access/delegated-grants.sql.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
 import { problemOfViolation } from '../api/violations.ts';
 import type { TaggedCache } from '../store/redis/tagged-cache.ts';
+import type { GroupGrant, GroupGrantQuery } from './group-grants.schema.ts';
+import { listGroupGrants } from './group-grants.sql.ts';
 import { requireManual } from './groups.policy.ts';
 import type { GroupChanges, GroupQuery, GroupView, NewGroup } from './groups.schema.ts';
 import { findGroup, listGroups, lockGroup } from './groups.sql.ts';
@@ -30,8 +33,10 @@ export class Groups {
   readonly #db: Database;
   readonly #cache: TaggedCache;
   readonly #random: Random;
+  readonly #clock: Clock;
 
-  constructor(deps: { db: Database; cache: TaggedCache; random: Random }) {
+  constructor(deps: { db: Database; cache: TaggedCache; random: Random; clock: Clock }) {
+    this.#clock = deps.clock;
     this.#db = deps.db;
     this.#cache = deps.cache;
     this.#random = deps.random;
@@ -47,6 +52,13 @@ export class Groups {
     const group = await findGroup(this.#db, actor, id);
     if (!group) throw new Problem('not_found');
     return presentGroup(group);
+  }
+
+  /** Lists what is granted to a group. Runs one statement, or two if the page is empty. Throws `not_found`. */
+  async grants(actor: Actor, id: Uuid, query: GroupGrantQuery): Promise<Page<GroupGrant>> {
+    const found = await listGroupGrants(this.#db, id, this.#clock.now(), query);
+    if (found.data.length === 0) await this.get(actor, id);
+    return found;
   }
 
   /** Runs one statement. Throws `name_conflict`. */

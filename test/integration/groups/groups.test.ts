@@ -276,3 +276,37 @@ describe("a course's group", () => {
     }
   });
 });
+
+test('administrators see what is granted to a group, without what has ended or is in the trash', async () => {
+  const ada = await tenant.user();
+  const shared = await group('shared with', ada);
+  const items: string[] = [];
+  for (const name of ['stays', 'trashed', 'ends']) items.push((await ada.api.post('/folders', { name })).body.id);
+  const { body: file } = await ada.api.upload('/files', { name: 'list.txt', file: Buffer.from('list') });
+  const grant = (path: string) => ada.api.post(`/${path}/permissions`, { group_id: shared.id, permission_level: 'write' });
+  for (const id of items) await grant(`folders/${id}`);
+  await grant(`files/${file.id}`);
+  await ada.api.delete(`/folders/${items[1]}`);
+  await tenant.db.query(
+    `UPDATE permissions SET expires_at = now() - interval '1 s' WHERE resource_id = (SELECT id FROM folders WHERE uuid = $1)
+       AND resource_type = 'folder'`,
+    [items[2]],
+  );
+
+  const list = await tenant.counting(() => tenant.admin.get(`/groups/${shared.id}/permissions`));
+  const page = (await tenant.admin.get(`/groups/${shared.id}/permissions?limit=1`)).body;
+  const others = [
+    await ada.api.get(`/groups/${shared.id}/permissions`),
+    await tenant.admin.get(`/groups/${randomUUID()}/permissions`),
+    await tenant.admin.get(`/groups/${(await group('of nothing')).id}/permissions`),
+  ];
+
+  const by = { id: ada.user.id, name: ada.user.username };
+  const granted = { id: expect.any(String), permission_level: 'write', granted_by: by, granted_at: TIME, expires_at: null };
+  expect(list.reply.body.data).toEqual([
+    { ...granted, resource: { type: 'file', id: file.id, name: 'list.txt' } },
+    { ...granted, resource: { type: 'folder', id: items[0], name: 'stays' } },
+  ]);
+  expect([list.sql.length, page.data.length, page.pagination.has_more]).toEqual([1, 1, true]);
+  expect(others.map(({ status }) => status)).toEqual([403, 404, 200]);
+});

@@ -153,6 +153,7 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
   createGroup: administrators((w) => ({ body: { name: w.name() } }), {
     name_conflict: async (w) => byAdmin(w, { body: { name: (await w.group()).name } }),
   }),
+  listGroupPermissions: administrators(async (w) => of(await w.group())),
   getGroup: { success: async (w) => byAdmin(w, of(await w.group())) },
   putGroup: groupChanges,
   updateGroup: groupChanges,
