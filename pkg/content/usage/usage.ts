@@ -6,16 +6,31 @@ import { Problem } from '../../api/problem.ts';
 import { Uuid } from '../../api/schemas.ts';
 import type { Feature } from '../../feature/feature.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { UsageView } from './usage.schema.ts';
+import { tenantUsage } from './tenant-usage.sql.ts';
+import { TenantUsageView, UsageView } from './usage.schema.ts';
 import { usageOf } from './usage.sql.ts';
 
-/** The storage that people use, counted at each request: administrators see everybody's, others their own. */
+/**
+ * The storage that people use: administrators see everybody's, others their own. One person's is counted at each request, that of
+ * all together at most once within the lifetime of a cached reply.
+ */
 export const usage: Feature = {
   name: 'usage',
   create: ({ db }) => ({ endpoints: usageEndpoints(db) }),
 };
 
 const usageEndpoints = (db: Database): Endpoint[] => [
+  endpoint({
+    method: 'get',
+    path: '/usage',
+    operationId: 'getTenantUsage',
+    summary: 'Show how much all users store, by user, media type and month, and how many were active',
+    tag: 'users',
+    caller: { permission: 'read:users' },
+    replies: { 200: TenantUsageView },
+    cached: { tags: [] },
+    handle: async () => reply(200, await showAll(db)),
+  }),
   endpoint({
     method: 'get',
     path: '/users/me/usage',
@@ -48,4 +63,27 @@ async function show(db: Database, actor: Actor, id: Uuid): Promise<UsageView> {
   const { quota, used, files, trashed, versions, trash, metadata } = found;
   const bytes = { versions_bytes: versions, trash_bytes: trash, metadata_bytes: metadata };
   return { storage_quota: quota, storage_used: used, files, trashed_files: trashed, ...bytes };
+}
+
+async function showAll(db: Database): Promise<TenantUsageView> {
+  const { totals, largest, types, months, days } = await tenantUsage(db);
+  const { at, people, used, files, trashed, versions, trash, metadata } = totals;
+  return {
+    counted_at: at.toISOString(),
+    people,
+    storage_used: used,
+    files,
+    trashed_files: trashed,
+    versions_bytes: versions,
+    trash_bytes: trash,
+    metadata_bytes: metadata,
+    largest_users: largest.map((user) => ({
+      user: { id: user.id, name: user.name },
+      storage_used: user.used,
+      storage_quota: user.quota,
+    })),
+    types: types.map((type) => ({ mime_type: type.mimeType, files: type.files, bytes: type.bytes })),
+    months: [...months],
+    days: days.map(({ signIns, ...day }) => ({ ...day, sign_ins: signIns })),
+  };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import type { ApiReply } from '../../support/clients/api.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { startTenant } from '../../support/programs/server.ts';
@@ -52,6 +53,53 @@ test('usage counts files, trash, and the bytes of versions that are no longer th
   ]);
   expect((await tenant.admin.get(`/users/${user.id}/usage`)).body).toEqual(own.reply.body);
   expect((await api.get(`/users/${user.id}/usage`)).body).toEqual(own.reply.body);
+});
+
+test('administrators see what all people store together, by person, type, month and day', async () => {
+  const fresh = await startTenant();
+  try {
+    const [ada, bob] = [await fresh.user({ storage_quota: 1_000 }), await fresh.user()];
+    const add = (api: typeof ada.api, name: string, bytes: number) =>
+      api.upload('/files', { name, file: Buffer.alloc(bytes, 'a') });
+    const { body: file } = await add(ada.api, 'a.txt', 300);
+    await ada.api.upload(`/files/${file.id}`, { method: 'PUT', name: 'a.txt', file: Buffer.alloc(200, 'a') });
+    await add(bob.api, 'b.csv', 50);
+    const { body: trashed } = await add(bob.api, 'c.txt', 7);
+    await bob.api.delete(`/files/${trashed.id}`);
+    await bob.api.put(`/files/${(await add(bob.api, 'd.txt', 3)).body.id}/metadata/pages`, { value: 7, value_type: 'number' });
+    const versions = `"${tenantRole(fresh.slug)}".file_versions`;
+    await fresh.rows.pool.query(`UPDATE ${versions} SET created_at = now() - interval '13 months' WHERE size = 3`);
+
+    const { status, body } = await fresh.admin.get('/usage');
+    await add(bob.api, 'later.txt', 1_000);
+    const again = (await fresh.admin.get('/usage')).body;
+
+    const day = new Date().toISOString().slice(0, 10);
+    expect([status, again]).toEqual([200, body]);
+    expect(body).toEqual({
+      counted_at: expect.stringMatching(/Z$/),
+      people: 3,
+      storage_used: 560 + 1_024,
+      files: 3,
+      trashed_files: 1,
+      versions_bytes: 300,
+      trash_bytes: 7,
+      metadata_bytes: 1_024,
+      largest_users: [
+        { user: { id: bob.user.id, name: bob.user.username }, storage_used: 1_084, storage_quota: expect.any(Number) },
+        { user: { id: ada.user.id, name: ada.user.username }, storage_used: 500, storage_quota: 1_000 },
+      ],
+      types: [
+        { mime_type: 'text/plain', files: 2, bytes: 203 },
+        { mime_type: 'text/csv', files: 1, bytes: 50 },
+      ],
+      months: [{ month: day.slice(0, 7), versions: 4, bytes: 557 }],
+      days: [{ day, people: 3, uploads: 5, sign_ins: expect.any(Number) }],
+    });
+    expect((await bob.api.get('/usage')).status).toBe(403);
+  } finally {
+    await fresh.stop();
+  }
 });
 
 test('usage is one’s own and the administrators’ to see', async () => {

@@ -129,6 +129,7 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
     },
   }),
   endUserSessions: administrators(async (w) => ({ params: { id: (await w.person()).user.id } })),
+  getTenantUsage: administrators(() => ({})),
   getOwnUsage: { success: () => ({}), stranger: 'same', unseen: { not_found: DELETED_MEANWHILE } },
   getUsage: { success: (w) => ({ params: { id: w.ada.user.id } }) },
 
