@@ -35,6 +35,11 @@ export const serverConfigSchema = z.object({
     .max(255)
     .optional()
     .describe('the name that people see on pages, such as Biology; default: none'),
+  CARREL_TENANT_RESOURCE: z
+    .string()
+    .regex(/^[^/]+\/[^/]+$/, 'must be namespace/name')
+    .optional()
+    .describe('the Tenant resource, namespace/name, which pages show in a line for kubectl; default: none'),
   CARREL_APP_URL: address.describe('the address that clients use, https://files.example.org'),
   CARREL_LTI_URL: address.optional().describe('the address of the LTI service, https://lti.files.example.org'),
   CARREL_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('postgres://user:password@host:5432/database'),

@@ -54,7 +54,12 @@ export async function createServices(
   options: ServiceOptions,
 ): Promise<ServerServices> {
   const { log, clock = systemClock, random = systemRandom, observeSql, observeRedis } = options;
-  const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID, name: config.CARREL_TENANT_NAME };
+  const tenant = {
+    slug: config.CARREL_TENANT_SLUG,
+    id: config.CARREL_TENANT_ID,
+    name: config.CARREL_TENANT_NAME,
+    resource: config.CARREL_TENANT_RESOURCE,
+  };
   const appUrl = config.CARREL_APP_URL;
   const metrics = createMetrics('server');
   const sealer = new Sealer(config.CARREL_DATA_KEYS, random);

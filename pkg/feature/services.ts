@@ -25,6 +25,8 @@ export interface TenantServices {
     readonly id: string;
     /** The name that people use. */
     readonly name: string | undefined;
+    /** `namespace/name` of its Tenant resource; undefined: the server does not know it. */
+    readonly resource: string | undefined;
   };
   readonly addresses: TenantAddresses;
   readonly settings: TenantSettings;

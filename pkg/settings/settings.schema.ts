@@ -25,6 +25,10 @@ export const SettingsView = z
         example: null,
       }),
     }),
+    tenant_resource: z.string().nullable().meta({
+      description: 'namespace and name of the Tenant resource, for `kubectl`; null: the server does not know it',
+      example: 'biology/biology',
+    }),
     updated_at: Timestamp.nullable().describe('null: nobody has changed a setting yet'),
     etag: Etag,
   })

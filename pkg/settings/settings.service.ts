@@ -4,7 +4,7 @@ import type { Database } from '../store/postgres/database.ts';
 import type { LinkPolicy } from './link-policy.sql.ts';
 import type { SettingsChanges, SettingsView } from './settings.schema.ts';
 import { findSettings, lockSettings, type SettingsRow, writeLinkPolicy } from './settings.sql.ts';
-import { presentSettings, settingsEtag } from './settings.view.ts';
+import { presentSettings, settingsEtag, type TenantOfSettings } from './settings.view.ts';
 
 /**
  * The settings that administrators make for all people of the tenant.
@@ -15,16 +15,16 @@ import { presentSettings, settingsEtag } from './settings.view.ts';
  */
 export class Settings {
   readonly #db: Database;
-  readonly #tenantId: string;
+  readonly #tenant: TenantOfSettings;
 
-  constructor(deps: { db: Database; tenantId: string }) {
+  constructor(deps: { db: Database; tenant: TenantOfSettings }) {
     this.#db = deps.db;
-    this.#tenantId = deps.tenantId;
+    this.#tenant = deps.tenant;
   }
 
   /** Runs one statement. */
   async show(): Promise<SettingsView> {
-    return presentSettings(this.#tenantId, await findSettings(this.#db));
+    return presentSettings(this.#tenant, await findSettings(this.#db));
   }
 
   /** Runs two statements. Throws `managed`, `precondition_failed`. */
@@ -33,8 +33,8 @@ export class Settings {
       const row = await lockSettings(tx);
       if (row.managedBy !== null)
         throw new Problem('managed', 'The Tenant resource (spec.shareLinks) sets the policy of share links; change it there.');
-      requireMatch(ifMatch, settingsEtag(this.#tenantId, row));
-      return presentSettings(this.#tenantId, changes ? await writeLinkPolicy(tx, changed(row, changes), null) : row);
+      requireMatch(ifMatch, settingsEtag(this.#tenant.id, row));
+      return presentSettings(this.#tenant, changes ? await writeLinkPolicy(tx, changed(row, changes), null) : row);
     });
   }
 }

@@ -6,7 +6,7 @@ import { Settings } from './settings.service.ts';
 /** What administrators decide for all people of the tenant, at /settings. */
 export const settings: Feature = {
   name: 'settings',
-  create: ({ db, tenant }) => ({ endpoints: settingsEndpoints(new Settings({ db, tenantId: tenant.id })) }),
+  create: ({ db, tenant }) => ({ endpoints: settingsEndpoints(new Settings({ db, tenant })) }),
 };
 
 const SETTINGS = { path: '/settings', tag: 'settings', replies: { 200: SettingsView } } as const;

@@ -24,11 +24,16 @@ test('a tenant begins with the defaults; a change keeps the other fields, costs 
   await fresh.stop();
 
   expect([before.reply.status, before.sql.length]).toEqual([200, 1]);
-  expect(before.reply.body).toEqual({ share_links: DEFAULTS, updated_at: null, etag: expect.any(String) });
+  expect(before.reply.body).toEqual({
+    share_links: DEFAULTS,
+    tenant_resource: null,
+    updated_at: null,
+    etag: expect.any(String),
+  });
   expect(before.reply.headers.etag).toBe(`"${before.reply.body.etag}"`);
   const strict = { ...DEFAULTS, max_days: 30, password_required: true };
   expect([changed.reply.status, changed.sql.filter((sql) => /settings/.test(sql)).length]).toEqual([200, 2]);
-  expect(changed.reply.body).toEqual({ share_links: strict, updated_at: expect.stringMatching(/Z$/), etag: expect.any(String) });
+  expect(changed.reply.body).toMatchObject({ share_links: strict, updated_at: expect.stringMatching(/Z$/) });
   expect(again.body).toEqual(changed.reply.body);
   expect(cleared.body.share_links).toEqual({ ...strict, max_days: null });
   expect(data.map(({ action, target, changes }: Record<string, unknown>) => [action, target, changes])).toEqual([
@@ -80,6 +85,7 @@ test.each<[string, unknown, string]>([
 
 test('settings of the resource are shown as managed and cannot be changed here until the resource omits them', async () => {
   const fresh = await startTenant();
+  await fresh.restart({ CARREL_TENANT_RESOURCE: 'schools/north' });
   const wanted = { enabled: true, passwordRequired: true, maxDays: 7, folderUploads: false };
   await syncLinkPolicy(shardOf(fresh), fresh.slug, wanted);
   await syncLinkPolicy(shardOf(fresh), fresh.slug, wanted);
@@ -92,7 +98,10 @@ test('settings of the resource are shown as managed and cannot be changed here u
   await fresh.stop();
 
   const policy = { enabled: true, password_required: true, max_days: 7, folder_uploads: false };
-  expect(managed.share_links).toEqual({ ...policy, managed_by: 'kubernetes' });
+  expect(managed).toMatchObject({
+    share_links: { ...policy, managed_by: 'kubernetes' },
+    tenant_resource: 'schools/north',
+  });
   expect([refused.status, refused.body.error, refused.body.message]).toEqual([
     403,
     'managed',

@@ -19,6 +19,7 @@ export const configMap = (
     CARREL_TENANT_SLUG: slugOf(tenant),
     CARREL_TENANT_ID: accepted.tenantId,
     ...(tenant.spec.displayName === undefined ? {} : { CARREL_TENANT_NAME: tenant.spec.displayName }),
+    CARREL_TENANT_RESOURCE: `${tenant.metadata.namespace}/${tenant.metadata.name}`,
     CARREL_APP_URL: accepted.addresses.appUrl,
     CARREL_LTI_URL: accepted.addresses.ltiUrl,
     CARREL_DATABASE_POOL_SIZE: String(tenant.spec.database.poolSize),
