@@ -45,6 +45,9 @@ export const de: Texts<typeof en> = {
   'roleHint.instructor': 'Wie ein Mitglied; bewertet in Kursen.',
   'roleHint.admin': 'Verwaltet Personen, LMS und Regeln.',
 
+  kubectlCopy: 'Die Zeile kopieren',
+
+
   'password.title': 'Passwort von {name}',
   'password.text':
     'Erstellen Sie eine Adresse, an der {name} ein neues Passwort setzt, und geben Sie sie weiter. Sie ersetzt eine frühere.',

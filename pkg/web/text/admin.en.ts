@@ -42,6 +42,9 @@ export const en = {
   'roleHint.instructor': 'As a member; grades in courses.',
   'roleHint.admin': 'Manages people, LMSs and rules.',
 
+  kubectlCopy: 'Copy the line',
+
+
   'password.title': 'Password of {name}',
   'password.text': 'Make an address at which {name} sets a new password, and hand it on. It replaces an earlier one.',
   'password.make': 'Make link',

@@ -11,6 +11,8 @@ import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { AdminPage } from './admin-page.tsx';
+import { Kubectl, kubectlEdit } from './kubectl.tsx';
+import { PageProblem } from './page-problem.tsx';
 import { useSubmit } from './use-submit.ts';
 
 /** The rules for links by which anybody opens a file. */
@@ -19,7 +21,7 @@ export function LinkRulesPage() {
   const { value, problem, reload } = useLoaded((signal) => client.get('/settings', { signal }), []);
   return (
     <AdminPage title={t('rules.title')}>
-      {problem && <ProblemNote problem={problem} onRetry={reload} />}
+      {problem && <PageProblem problem={problem} onRetry={reload} />}
       {!value && !problem && <Skeleton label={t('loading')} />}
       {value && <Rules key={value.etag} settings={value} onSaved={reload} />}
     </AdminPage>
@@ -51,7 +53,7 @@ function Rules({ settings, onSaved }: { readonly settings: Settings; readonly on
       <p>{t('rules.text')}</p>
       {isManaged && (
         <Notice title={t('rules.managed')}>
-          <code>kubectl edit tenant</code>
+          <Kubectl line={kubectlEdit('tenant', settings.tenant_resource)} />
         </Notice>
       )}
       {problem && ofDays === undefined && <ProblemNote problem={problem} />}

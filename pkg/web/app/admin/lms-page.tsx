@@ -10,6 +10,7 @@ import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMay } from '../services.ts';
 import { usePages } from '../use-pages.ts';
 import { AdminPage } from './admin-page.tsx';
+import { Kubectl, kubectlEdit } from './kubectl.tsx';
 import { ConnectLmsDialog } from './connect-lms-dialog.tsx';
 import './lms-page.css';
 
@@ -92,9 +93,7 @@ function Registration({ registration }: { readonly registration: LtiRegistration
           <>
             <dt>{t('lms.change')}</dt>
             <dd>
-              <code>
-                kubectl edit ltiregistration -n {managed_ref.split('/')[0]} {managed_ref.split('/')[1]}
-              </code>
+              <Kubectl line={kubectlEdit('ltiregistration', managed_ref)} />
             </dd>
           </>
         )}
