@@ -84,6 +84,7 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/admin/webhooks/:id', page: page(async () => (await import('./admin/webhooks/webhook-page.tsx')).WebhookPage) },
   { path: '/admin/schedules', page: page(async () => (await import('./admin/schedules/schedules-page.tsx')).SchedulesPage) },
   { path: '/admin/schedules/:id', page: page(async () => (await import('./admin/schedules/schedule-page.tsx')).SchedulePage) },
+  { path: '/admin/audit', page: page(async () => (await import('./admin/audit/audit-page.tsx')).AuditPage) },
   { path: '/admin/links', page: page(async () => (await import('./admin/link-rules-page.tsx')).LinkRulesPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
 ];

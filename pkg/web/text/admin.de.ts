@@ -11,6 +11,7 @@ export const de: Texts<typeof en> = {
   save: 'Speichern',
   done: 'Fertig',
   required: 'Diese Angabe fehlt.',
+  audit: 'Protokoll',
 
   webhooks: 'Webhooks',
   schedules: 'Zeitpläne',
@@ -47,6 +48,9 @@ export const de: Texts<typeof en> = {
 
   kubectlCopy: 'Die Zeile kopieren',
 
+  'picker.clear': 'Die Person entfernen',
+  'picker.found.one': '{count} Person gefunden',
+  'picker.found.other': '{count} Personen gefunden',
 
   'password.title': 'Passwort von {name}',
   'password.text':

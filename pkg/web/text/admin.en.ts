@@ -8,6 +8,7 @@ export const en = {
   save: 'Save',
   done: 'Done',
   required: 'This is needed.',
+  audit: 'Audit log',
 
   webhooks: 'Webhooks',
   schedules: 'Schedules',
@@ -44,6 +45,9 @@ export const en = {
 
   kubectlCopy: 'Copy the line',
 
+  'picker.clear': 'Remove the person',
+  'picker.found.one': '{count} person found',
+  'picker.found.other': '{count} people found',
 
   'password.title': 'Password of {name}',
   'password.text': 'Make an address at which {name} sets a new password, and hand it on. It replaces an earlier one.',

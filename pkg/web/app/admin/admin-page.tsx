@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
+import { useEffect, useRef } from 'preact/hooks';
 import { type Key, t } from '../../text/admin.ts';
 import { useMe } from '../services.ts';
 import { useTitle } from '../use-title.ts';
@@ -9,41 +10,53 @@ import './admin-page.css';
 const PAGES: readonly { readonly href: string; readonly label: Key; readonly permission: string }[] = [
   { href: '/admin/people', label: 'people.title', permission: 'read:users' },
   { href: '/admin/lms', label: 'lms.title', permission: 'read:registrations' },
-  { href: '/admin/links', label: 'rules.title', permission: 'write:users' },
   { href: '/admin/webhooks', label: 'webhooks', permission: 'read:webhooks' },
   { href: '/admin/schedules', label: 'schedules', permission: 'read:schedules' },
+  { href: '/admin/links', label: 'rules.title', permission: 'read:settings' },
+  { href: '/admin/audit', label: 'audit', permission: 'read:audit' },
 ];
 
 interface Props {
   readonly title: string;
+  /** The way back to the list that the page is one thing of. */
+  readonly back?: ComponentChildren;
   /** The button of what the page is for. */
   readonly action?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A page of administration: its name, the way to the others, and its content. */
-export function AdminPage({ title, action, children }: Props) {
+export function AdminPage({ title, back, action, children }: Props) {
   useTitle(title);
   const { path } = useLocation();
   const { permissions } = useMe();
+  const list = useRef<HTMLUListElement>(null);
+  // On a phone the list is wider than the screen.
+  useEffect(() => list.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' }), [path]);
   return (
     <div class="admin">
       <nav class="admin-pages" aria-label={t('pages')}>
-        <ul role="list">
+        <ul ref={list} role="list">
           {PAGES.filter(({ permission }) => permissions.includes(permission)).map(({ href, label }) => (
             <li key={href}>
-              <a href={href} {...(href === path ? { 'aria-current': 'page' as const } : {})}>
+              <a href={href} {...(isWithin(path, href) ? { 'aria-current': 'page' as const } : {})}>
                 {t(label)}
               </a>
             </li>
           ))}
         </ul>
       </nav>
-      <header class="admin-head">
-        <h1>{title}</h1>
-        {action}
-      </header>
+      <div>
+        {back}
+        <header class="admin-head">
+          <h1>{title}</h1>
+          {action}
+        </header>
+      </div>
       {children}
     </div>
   );
 }
+
+/** The page of one thing is part of the list that it is in: /admin/groups/7 of /admin/groups. */
+const isWithin = (path: string, href: string): boolean => path === href || path.startsWith(`${href}/`);

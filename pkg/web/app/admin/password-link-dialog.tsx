@@ -7,7 +7,7 @@ import { t } from '../../text/admin.ts';
 import { CopyField } from '../copy-field.tsx';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
-import { nameOf } from './person-row.tsx';
+import { nameOf } from './person-name.ts';
 import { useSubmit } from './use-submit.ts';
 
 /** An address at which a person sets a password; shown once. The service sends no mail. */

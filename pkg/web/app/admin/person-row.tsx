@@ -6,6 +6,7 @@ import { FileSize } from '../../design/measures.tsx';
 import { Menu } from '../../design/menu.tsx';
 import { t } from '../../text/admin.ts';
 import { useMe } from '../services.ts';
+import { nameOf } from './person-name.ts';
 
 interface Props {
   readonly user: User;
@@ -14,8 +15,6 @@ interface Props {
   readonly onRoles: () => void;
   readonly onActive: (isActive: boolean) => void;
 }
-
-export const nameOf = (user: User): string => user.display_name ?? user.username;
 
 /** A person in the list. Nobody takes their own rights away by a slip. */
 export function PersonRow({ user, mayChange, onPassword, onRoles, onActive }: Props) {

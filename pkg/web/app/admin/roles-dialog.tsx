@@ -5,7 +5,7 @@ import { Dialog } from '../../design/dialog.tsx';
 import { t } from '../../text/admin.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMe } from '../services.ts';
-import { nameOf } from './person-row.tsx';
+import { nameOf } from './person-name.ts';
 import { type Role, RolesField } from './roles-field.tsx';
 import { useSubmit } from './use-submit.ts';
 
