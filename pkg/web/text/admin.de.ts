@@ -11,6 +11,7 @@ export const de: Texts<typeof en> = {
   save: 'Speichern',
   done: 'Fertig',
   required: 'Diese Angabe fehlt.',
+  groups: 'Gruppen',
   audit: 'Protokoll',
 
   webhooks: 'Webhooks',

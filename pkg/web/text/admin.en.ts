@@ -8,6 +8,7 @@ export const en = {
   save: 'Save',
   done: 'Done',
   required: 'This is needed.',
+  groups: 'Groups',
   audit: 'Audit log',
 
   webhooks: 'Webhooks',

@@ -9,6 +9,7 @@ import './admin-page.css';
 /** The pages of administration, each for those who may see it. */
 const PAGES: readonly { readonly href: string; readonly label: Key; readonly permission: string }[] = [
   { href: '/admin/people', label: 'people.title', permission: 'read:users' },
+  { href: '/admin/groups', label: 'groups', permission: 'read:groups' },
   { href: '/admin/lms', label: 'lms.title', permission: 'read:registrations' },
   { href: '/admin/webhooks', label: 'webhooks', permission: 'read:webhooks' },
   { href: '/admin/schedules', label: 'schedules', permission: 'read:schedules' },
