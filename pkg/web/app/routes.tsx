@@ -86,6 +86,7 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/admin/schedules/:id', page: page(async () => (await import('./admin/schedules/schedule-page.tsx')).SchedulePage) },
   { path: '/admin/groups', page: page(async () => (await import('./admin/groups/groups-page.tsx')).GroupsPage) },
   { path: '/admin/groups/:id', page: page(async () => (await import('./admin/groups/group-page.tsx')).GroupPage) },
+  { path: '/admin/usage', page: page(async () => (await import('./admin/usage/usage-page.tsx')).UsagePage) },
   { path: '/admin/audit', page: page(async () => (await import('./admin/audit/audit-page.tsx')).AuditPage) },
   { path: '/admin/links', page: page(async () => (await import('./admin/link-rules-page.tsx')).LinkRulesPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },

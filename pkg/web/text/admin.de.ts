@@ -12,6 +12,7 @@ export const de: Texts<typeof en> = {
   done: 'Fertig',
   required: 'Diese Angabe fehlt.',
   groups: 'Gruppen',
+  usage: 'Nutzung',
   audit: 'Protokoll',
 
   webhooks: 'Webhooks',

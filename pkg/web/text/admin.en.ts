@@ -9,6 +9,7 @@ export const en = {
   done: 'Done',
   required: 'This is needed.',
   groups: 'Groups',
+  usage: 'Usage',
   audit: 'Audit log',
 
   webhooks: 'Webhooks',

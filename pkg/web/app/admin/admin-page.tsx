@@ -10,6 +10,7 @@ import './admin-page.css';
 const PAGES: readonly { readonly href: string; readonly label: Key; readonly permission: string }[] = [
   { href: '/admin/people', label: 'people.title', permission: 'read:users' },
   { href: '/admin/groups', label: 'groups', permission: 'read:groups' },
+  { href: '/admin/usage', label: 'usage', permission: 'read:users' },
   { href: '/admin/lms', label: 'lms.title', permission: 'read:registrations' },
   { href: '/admin/webhooks', label: 'webhooks', permission: 'read:webhooks' },
   { href: '/admin/schedules', label: 'schedules', permission: 'read:schedules' },

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
+import { NARROW, openSignedIn } from './app-pages.ts';
+
+let tenant: TestTenant;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [tenant, browser] = await Promise.all([startTenant({ name: 'Biology' }), openBrowser('third-party blocked')]);
+}, 180_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await tenant?.stop();
+});
+
+const administrator = (): Promise<Page> => openSignedIn(browser, tenant, tenant.administrator, '/admin/usage');
+
+test('an administrator sees who stores what, of which type and since when, as plots and as tables', async () => {
+  const { api, user } = await tenant.user({ storage_quota: 4_096 });
+  await api.upload('/files', { name: 'a.txt', file: Buffer.alloc(1_024, 'a') });
+  await api.upload('/files', { name: 'b.csv', file: Buffer.alloc(3_000, 'b') });
+  const page = await administrator();
+  const people = page.getByRole('table', { name: 'Who stores most' });
+  const own = await people.getByRole('row', { name: user.username }).textContent();
+  const text = await page.getByRole('table', { name: 'By type' }).getByRole('row', { name: 'Text' }).textContent();
+  await page.getByText('Show as a table').first().click();
+  const month = await page
+    .getByRole('region', { name: /by month/ })
+    .getByRole('row')
+    .last()
+    .textContent();
+
+  expect([own, text]).toEqual([`${user.username}3.93 kB98%`, 'Text1 kB1 file']);
+  expect(month).toMatch(/3\.93 kB$/);
+});
+
+test('axe finds nothing on the usage in light and dark, and at 400 % zoom nothing is cut off', async () => {
+  const page = await administrator();
+  await page.getByRole('table', { name: 'Who stores most' }).waitFor();
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+  await page.setViewportSize(NARROW);
+  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+  expect([found, cutOff]).toEqual([[], 0]);
+});
