@@ -84,6 +84,7 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/admin/webhooks/:id', page: page(async () => (await import('./admin/webhooks/webhook-page.tsx')).WebhookPage) },
   { path: '/admin/schedules', page: page(async () => (await import('./admin/schedules/schedules-page.tsx')).SchedulesPage) },
   { path: '/admin/schedules/:id', page: page(async () => (await import('./admin/schedules/schedule-page.tsx')).SchedulePage) },
+  { path: '/admin/people/:id', page: page(async () => (await import('./admin/people/person-page.tsx')).PersonPage) },
   { path: '/admin/groups', page: page(async () => (await import('./admin/groups/groups-page.tsx')).GroupsPage) },
   { path: '/admin/groups/:id', page: page(async () => (await import('./admin/groups/group-page.tsx')).GroupPage) },
   { path: '/admin/usage', page: page(async () => (await import('./admin/usage/usage-page.tsx')).UsagePage) },

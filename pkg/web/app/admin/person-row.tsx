@@ -2,32 +2,32 @@ import type { User } from '../../api/operations.generated.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Badge } from '../../design/badge.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
-import { FileSize } from '../../design/measures.tsx';
-import { Menu } from '../../design/menu.tsx';
+import { DateTime } from '../../design/measures.tsx';
+import { Menu, type MenuItems } from '../../design/menu.tsx';
+import { Progress } from '../../design/progress.tsx';
 import { t } from '../../text/admin.ts';
-import { useMe } from '../services.ts';
+import { t as person } from '../../text/person.ts';
+import { sizeInWords } from '../size-in-words.ts';
 import { nameOf } from './person-name.ts';
 
 interface Props {
   readonly user: User;
-  readonly mayChange: boolean;
-  readonly onPassword: () => void;
-  readonly onRoles: () => void;
-  readonly onActive: (isActive: boolean) => void;
+  /** Undefined: the reader changes nobody. */
+  readonly items: MenuItems | undefined;
 }
 
-/** A person in the list. Nobody takes their own rights away by a slip. */
-export function PersonRow({ user, mayChange, onPassword, onRoles, onActive }: Props) {
-  const me = useMe();
+/** A person in the list, with a link to their page. */
+export function PersonRow({ user, items }: Props) {
   const name = nameOf(user);
   const label = t('people.menu', { name });
+  const used = person('ofQuota', { used: sizeInWords(user.storage_used), quota: sizeInWords(user.storage_quota) });
   return (
     <tr>
       <td>
         <div class="admin-person">
           <Avatar name={name} />
           <div>
-            <div>{name}</div>
+            <a href={`/admin/people/${user.id}`}>{name}</a>
             <div class="admin-quiet">{user.email}</div>
           </div>
         </div>
@@ -43,27 +43,25 @@ export function PersonRow({ user, mayChange, onPassword, onRoles, onActive }: Pr
         </div>
       </td>
       <td>
-        <FileSize bytes={user.storage_used} />
+        <div class="people-storage">
+          <Progress
+            label={t('people.storage')}
+            value={Math.min(user.storage_used, user.storage_quota)}
+            max={Math.max(user.storage_quota, 1)}
+            valueText={used}
+          />
+          <span class="admin-quiet">{used}</span>
+        </div>
+      </td>
+      <td class="admin-quiet">
+        <DateTime value={user.created_at} />
       </td>
       <td>
-        {mayChange && (
+        {items && (
           <Menu
             label={label}
             align="end"
-            items={[
-              { label: t('people.password'), icon: 'key', isDisabled: !user.is_active, onSelect: onPassword },
-              { label: t('people.changeRoles'), icon: 'people', onSelect: onRoles },
-              'separator',
-              user.is_active
-                ? {
-                    label: t('people.deactivate'),
-                    icon: 'lock',
-                    isDanger: true,
-                    isDisabled: user.id === me.user.id,
-                    onSelect: () => onActive(false),
-                  }
-                : { label: t('people.activate'), icon: 'check', onSelect: () => onActive(true) },
-            ]}
+            items={items}
             trigger={(props) => <IconButton icon="more" label={label} {...props} />}
           />
         )}

@@ -3,7 +3,7 @@ import type { User } from '../../api/operations.generated.ts';
 import { t } from '../../text/admin.ts';
 
 export type Role = User['roles'][number];
-const ROLES: readonly Role[] = ['viewer', 'member', 'instructor', 'admin'];
+export const ROLES: readonly Role[] = ['viewer', 'member', 'instructor', 'admin'];
 
 interface Props {
   readonly roles: readonly Role[];

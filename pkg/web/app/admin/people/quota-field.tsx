@@ -1,0 +1,48 @@
+import { useState } from 'preact/hooks';
+import { Select } from '../../../design/select.tsx';
+import { TextField } from '../../../design/text-field.tsx';
+import { t } from '../../../text/person.ts';
+
+/** As in sizes: 1 kB is 1,024 bytes. */
+const UNITS = { MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 } as const;
+type Unit = keyof typeof UNITS;
+const NAMES: readonly Unit[] = ['MB', 'GB', 'TB'];
+
+interface Props {
+  readonly bytes: number;
+  /** Undefined: what was typed is no number. */
+  readonly onBytes: (bytes: number | undefined) => void;
+  readonly error?: string | undefined;
+}
+
+/** A size as a number with a unit. */
+export function QuotaField({ bytes, onBytes, error }: Props) {
+  const [unit, setUnit] = useState<Unit>(() => NAMES.findLast((name) => bytes >= UNITS[name]) ?? 'MB');
+  const [text, setText] = useState(() => String(Number((bytes / UNITS[unit]).toFixed(3))));
+  const change = (typed: string, of: Unit): void => {
+    setText(typed);
+    setUnit(of);
+    const number = Number(typed.trim().replace(',', '.'));
+    const whole = Math.round(number * UNITS[of]);
+    onBytes(typed.trim() === '' || !(number >= 0) || !Number.isSafeInteger(whole) ? undefined : whole);
+  };
+  return (
+    <div class="person-quota">
+      <TextField
+        label={t('quota')}
+        inputmode="decimal"
+        autocomplete="off"
+        value={text}
+        onValue={(typed) => change(typed, unit)}
+        error={error}
+      />
+      <Select
+        label={t('unit')}
+        isLabelHidden
+        value={unit}
+        onValue={(of) => change(text, of)}
+        options={NAMES.map((name) => ({ value: name, label: name }))}
+      />
+    </div>
+  );
+}

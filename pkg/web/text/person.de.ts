@@ -1,0 +1,77 @@
+import type { Texts } from './language.ts';
+import type { en } from './person.en.ts';
+
+/** The German texts of one person, for administrators. */
+export const de: Texts<typeof en> = {
+  back: 'Alle Personen',
+  loading: 'Wird geladen …',
+  cancel: 'Abbrechen',
+  save: 'Speichern',
+  edit: 'Bearbeiten',
+  actions: 'Weitere Aktionen',
+  you: 'Sie selbst',
+  required: 'Diese Angabe fehlt.',
+
+  editTitle: '{name} bearbeiten',
+  quota: 'Erlaubter Speicherplatz',
+  unit: 'Einheit',
+  quotaWrong: 'Geben Sie eine Zahl ein, etwa 10 oder 2.5.',
+
+  about: 'Über die Person',
+  email: 'E-Mail-Adresse',
+  contact: 'Adresse aus dem LMS',
+  username: 'Benutzername',
+  since: 'Hier seit',
+  changed: 'Geändert',
+
+  storage: 'Speicherplatz',
+  ofQuota: '{used} von {quota}',
+  'files.one': '{count} Datei',
+  'files.other': '{count} Dateien',
+  andTrashed: 'und {count} im Papierkorb',
+  versions: 'Ältere Versionen',
+  trash: 'Papierkorb',
+  metadata: 'Attribute',
+
+  groups: 'Gruppen',
+  noGroups: 'In keiner Gruppe.',
+  activity: 'Letzte Aktivität',
+  noActivity: 'Nichts in den letzten 365 Tagen.',
+  allActivity: 'Alles im Protokoll',
+
+  signOut: 'Überall abmelden',
+  signOutTitle: '{name} überall abmelden?',
+  signOutText: 'Alle Geräte werden sofort abgemeldet. Eine neue Anmeldung ist möglich.',
+  signOutOwn: 'Alle Ihre anderen Geräte werden sofort abgemeldet.',
+  signedOut: '{name} ist überall abgemeldet.',
+
+  deactivated: '{name} kann sich nicht mehr anmelden.',
+  activated: '{name} kann sich wieder anmelden.',
+
+  delete: 'Löschen',
+  deleteTitle: '{name} löschen?',
+  deleteText: 'Das lässt sich nicht rückgängig machen. Für eine Weile genügt es, die Person zu deaktivieren.',
+  deleteNone: 'Die Person hat keine Dateien.',
+  'deleteHas.one': 'Die Person hat {count} Datei mit {size}, auch im Papierkorb.',
+  'deleteHas.other': 'Die Person hat {count} Dateien mit {size}, auch im Papierkorb.',
+  whatOfFiles: 'Was geschieht mit den Dateien?',
+  giveFiles: 'Jemand anderem geben',
+  giveFilesHint: 'Zugriffe und Links bleiben, wie sie sind.',
+  deleteFiles: 'Endgültig löschen',
+  deleteFilesHint: 'Links darauf funktionieren nicht mehr, und niemand kann sie wiederherstellen.',
+  newOwner: 'Wer die Dateien bekommt',
+  newOwnerHint: 'Nach Name oder E-Mail-Adresse suchen',
+  newOwnerMissing: 'Wählen Sie, wer die Dateien bekommt.',
+  deleted: '{name} ist gelöscht.',
+
+  filters: 'Filter',
+  role: 'Rolle',
+  roleAny: 'Alle Rollen',
+  state: 'Status',
+  stateAny: 'Aktive und inaktive',
+  stateActive: 'Aktiv',
+  stateInactive: 'Inaktiv',
+  sort: 'Reihenfolge',
+  sortEmail: 'Nach Adresse',
+  sortNewest: 'Neueste zuerst',
+};
