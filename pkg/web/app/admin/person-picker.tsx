@@ -42,17 +42,17 @@ export function PersonPicker({ chosen, onChoose, placeholder, isActiveOnly = fal
   const [at, setAt] = useState(0);
   const isOpen = anchor !== undefined;
   const asked = useSettled(text.trim());
-  const { value: found, isLoading } = useLoaded(
+  const { value: found } = useLoaded(
     async (signal) => {
-      if (!isOpen) return [];
+      if (!isOpen) return undefined;
       const query = { q: asked || undefined, limit: SHOWN, sort: 'username', ...(isActiveOnly ? { is_active: true } : {}) };
-      return (await client.get('/users', { query, signal })).data;
+      return { asked, people: (await client.get('/users', { query, signal })).data };
     },
     [asked, isOpen],
   );
   // What was found for fewer letters is not what is asked for now: Enter must not choose from it.
-  const isSearching = isLoading || text.trim() !== asked;
-  const people = isSearching ? [] : (found ?? []).filter(({ id }) => id !== except);
+  const isSearching = found?.asked !== text.trim();
+  const people = isSearching ? [] : found.people.filter(({ id }) => id !== except);
   const open = (): void => {
     const box = input.current?.getBoundingClientRect();
     if (box) setAnchor(box);
