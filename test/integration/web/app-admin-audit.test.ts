@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
-import { range } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
 
 let tenant: TestTenant;
@@ -38,6 +38,22 @@ test('an administrator finds what a person did to a file, by filters that the ad
   await entry(page, 'Uploaded a file').waitFor();
 
   expect([changes, await page.getByRole('main').locator('summary').count()]).toEqual(['namethesis.pdfessay.pdf', 2]);
+});
+
+test('the filter of a person is used by the keyboard alone, and removed', async () => {
+  const { user } = await tenant.user();
+  const page = await administrator();
+  const who = page.getByRole('combobox', { name: 'Who' });
+  await who.focus();
+  await page.keyboard.type(user.username);
+  await waitFor('the person alone to be found', async () => (await page.getByRole('listbox').getByRole('option').count()) === 1);
+  await page.keyboard.press('Enter');
+  await waitFor('the person in the field', async () => (await who.inputValue()) === user.username);
+  await waitFor('the address', async () => new URL(page.url()).searchParams.get('who') === user.id);
+  await page.getByRole('button', { name: 'Remove all filters' }).click();
+
+  await waitFor('no filter in the address', async () => new URL(page.url()).search === '');
+  expect(await who.inputValue()).toBe('');
 });
 
 test('a day without entries says so', async () => {
