@@ -37,8 +37,8 @@ if (unknown.length > 0) {
 }
 const wanted = PICTURES.filter(({ name }) => only.length === 0 || only.includes(name));
 
-/** Ids of the sample folders by name. */
-const folders = new Map<string, string>();
+/** Ids of the sample folders by name, and tokens of links by mode. */
+const ids = new Map<string, string>();
 
 const given = process.env['CARREL_HOME'];
 const stateDirectory = given ?? join(mkdtempSync(join(tmpdir(), 'carrel-pictures-')), 'state');
@@ -162,12 +162,13 @@ async function settled(page: Page): Promise<void> {
 async function withIds({ url, email, password }: Tenant, path: string): Promise<string> {
   const name = /\{([^}]+)\}/.exec(path)?.[1];
   if (name === undefined) return path;
-  if (folders.size === 0) {
+  if (ids.size === 0) {
     const routerPort = Number(new URL(url).port);
     const client = await TenantClient.signIn({ routerPort, appUrl: url }, { email, password });
-    for (const folder of (await client.get('/folders?limit=100')).data) folders.set(folder.name, folder.id);
+    for (const folder of (await client.get('/folders?limit=100')).data) ids.set(folder.name, folder.id);
+    for (const link of (await client.get('/shares')).data) if (link.folder_id !== null) ids.set(`${link.mode} link`, link.token);
   }
-  const id = folders.get(name);
-  if (id === undefined) throw new Error(`the sample data have no folder ${name}`);
+  const id = ids.get(name);
+  if (id === undefined) throw new Error(`the sample data have no ${name}`);
   return path.replace(`{${name}}`, id);
 }

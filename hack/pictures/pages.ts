@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core';
+import { SAMPLE_PASSWORD } from '../../pkg/local/demo/sample-data/people.ts';
 
 /** A page of docs/pictures. */
 export interface Picture {
   /** Of its files: `<name>-<wide|phone>-<light|dark>.webp`. */
   readonly name: string;
-  /** `{Name}` stands for the id of the sample folder of that name. */
+  /** `{Name}` stands for the id of the sample folder of that name, `{upload link}` for the token of a link of that mode. */
   readonly path: string;
   /** What somebody does there first. */
   readonly prepare?: (page: Page) => Promise<void>;
@@ -49,6 +50,17 @@ async function fromMenu(page: Page, name: string, item: string): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
+/** The browser remembers the password once it was given. */
+async function giveLinkPassword(page: Page): Promise<void> {
+  const password = page.getByLabel('Password', { exact: true });
+  const inside = page.getByLabel('Your name');
+  await password.or(inside).first().waitFor();
+  if (await inside.isVisible()) return;
+  await password.fill(SAMPLE_PASSWORD);
+  await page.keyboard.press('Enter');
+  await inside.waitFor();
+}
+
 /** Uploads files over a connection on which most of them take a minute. */
 async function uploadSlowly(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
@@ -89,8 +101,10 @@ export const PICTURES: readonly Picture[] = [
     },
   },
   { name: 'preview', path: '/files/{Photos}', prepare: previewPhoto },
-  { name: 'markdown', path: '/files/{Field course}', prepare: (page) => openByDoubleClick(page, 'Read me first') },
   { name: 'share', path: '/files', prepare: (page) => fromMenu(page, 'Field course', 'Share …') },
+  { name: 'links', path: '/links' },
+  { name: 'public-folder', path: '/s/{download link}', isSignedOut: true },
+  { name: 'file-request', path: '/s/{upload link}', isSignedOut: true, prepare: giveLinkPassword },
   { name: 'jobs', path: '/jobs' },
   { name: 'search', path: '/search?q=light' },
   { name: 'shared', path: '/shared' },
