@@ -5,10 +5,12 @@ interface Props {
   /** ISO 8601. */
   readonly times: readonly string[];
   readonly zone: string;
+  /** The level of its heading: on the page of a schedule, or in a dialog. */
+  readonly heading: 'h2' | 'h3';
 }
 
 /** The next runs with their days in words, in the time zone of the schedule, and in one's own where that is another. */
-export function NextRuns({ times, zone }: Props) {
+export function NextRuns({ times, zone, heading: Heading }: Props) {
   const there = new Intl.DateTimeFormat(locale(), {
     weekday: 'long',
     day: 'numeric',
@@ -22,7 +24,7 @@ export function NextRuns({ times, zone }: Props) {
   const isElsewhere = times.some((time) => timeIn(zone, time) !== timeIn(undefined, time));
   return (
     <section class="schedules-upcoming" aria-label={t('upcoming')}>
-      <h3>{t('upcoming')}</h3>
+      <Heading>{t('upcoming')}</Heading>
       <p class="admin-quiet">{t('upcomingZone', { zone })}</p>
       <ol>
         {times.map((time) => (

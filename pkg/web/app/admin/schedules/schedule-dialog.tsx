@@ -130,7 +130,7 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
       )}
       <TimesFields times={times} onTimes={setTimes} zone={zone} onZone={setZone} cronError={ofCron} />
       {upcoming.problem && ofCron === undefined && <ProblemNote problem={upcoming.problem} onRetry={upcoming.reload} />}
-      {upcoming.value && <NextRuns times={upcoming.value.times} zone={zone} />}
+      {upcoming.value && <NextRuns times={upcoming.value.times} zone={zone} heading="h3" />}
       <Checkbox label={t('catchUp')} hint={t('catchUpHint')} isChecked={catchUp} onChange={setCatchUp} />
     </Dialog>
   );

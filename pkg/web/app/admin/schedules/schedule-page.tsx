@@ -163,7 +163,7 @@ function Upcoming({ schedule: { cron, time_zone } }: { readonly schedule: Schedu
     [cron, time_zone],
   );
   if (problem) return <ProblemNote problem={problem} onRetry={reload} />;
-  return value ? <NextRuns times={value.times} zone={time_zone} /> : <Skeleton label={t('loading')} rows={5} />;
+  return value ? <NextRuns times={value.times} zone={time_zone} heading="h2" /> : <Skeleton label={t('loading')} rows={5} />;
 }
 
 const LOOK_MS = { active: 2_000, idle: 15_000 } as const;

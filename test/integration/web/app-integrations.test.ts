@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { SETTINGS } from '../../support/clients/grading.ts';
+import { rosterCourse, type RosterCourse } from '../../support/clients/rosters.ts';
+import { Browser, follow } from '../../support/lms/browser.ts';
+import { launched } from '../../support/lms/launched.ts';
+import { registeredLms, type Registration } from '../../support/lms/registration.ts';
+import { gradingSuite } from '../../support/suites/worker-suite.ts';
+import { waitFor } from '../../support/wait.ts';
+import { NARROW, openSignedIn } from './app-pages.ts';
+
+const { grading } = gradingSuite(SETTINGS);
+let browser: TestBrowser;
+/** A course with a roster, a graded learner, and a column of the grade book. */
+let course: RosterCourse;
+/** An LMS with a deployment that waits. */
+let waiting: Registration;
+
+beforeAll(async () => {
+  browser = await openBrowser('third-party blocked');
+  const { tenant, at } = grading;
+  course = await rosterCourse(tenant, at);
+  course.enrol({ user_id: 'ben', name: 'Ben Adeyemi', email: 'ben@example.org' });
+  await course.api.post(`/lti/contexts/${course.id}/line-items`, { label: 'Essay', score_maximum: 10 });
+  waiting = await registeredLms(tenant, at, { deploymentPolicy: 'Confirm' });
+  await knock('campus 7');
+}, 300_000);
+
+afterAll(() => browser?.close());
+
+/** A launch from a deployment that nobody has admitted. */
+const knock = (deployment: string) =>
+  follow(
+    new Browser(),
+    waiting.lms.open(
+      waiting.clientId,
+      { user: { id: 'ada' }, roles: [INSTRUCTOR] },
+      { claims: (claims) => void (claims[`${LTI}/deployment_id`] = deployment) },
+    ),
+  );
+
+const administrator = (path: string): Promise<Page> => openSignedIn(browser, grading.tenant, grading.tenant.administrator, path);
+const shownUrl = (page: Page): string => new URL(page.url()).pathname;
+const row = (page: Page, name: string | RegExp): Locator => page.getByRole('row', { name });
+
+test('a webhook is added, its secret is shown once, and a test event reaches its receiver', async () => {
+  const { receiver, tenant } = grading;
+  const page = await administrator('/admin/webhooks');
+  await page.getByRole('button', { name: 'Add webhook' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add webhook' });
+  await form.getByRole('button', { name: 'Add webhook' }).click();
+  await form.getByText('Enter the address.').waitFor();
+  await form.getByLabel('Address').fill(receiver.url);
+  await form.getByLabel('What it is for').fill('Plagiarism check');
+  await form.getByRole('checkbox', { name: /A grade reaches an LMS/ }).check();
+  await form.getByRole('button', { name: 'Add webhook' }).click();
+  const secret = await page.getByRole('textbox', { name: 'Secret' }).inputValue();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('heading', { name: 'Plagiarism check' }).waitFor();
+
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('dialog').getByLabel('Event').selectOption('grade.submitted');
+  await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click();
+  await row(page, /grade\.submitted Delivered/).waitFor();
+  await page.getByRole('button', { name: 'grade.submitted' }).click();
+  const delivery = page.getByRole('dialog', { name: 'Delivery of grade.submitted' });
+  await delivery.getByText('Answered 204').waitFor();
+  await delivery.getByText('00000000-0000-0000-0000-000000000000').first().waitFor();
+
+  const { body } = await tenant.admin.get('/webhooks');
+  const made = body.data.find(({ description }: { description: string | null }) => description === 'Plagiarism check');
+  expect([secret.startsWith('whsec_'), made.events]).toEqual([true, ['file.created', 'grade.submitted']]);
+});
+
+test('what a receiver refused is seen with its attempts, and is delivered again', async () => {
+  const { receiver, tenant } = grading;
+  const { body } = await tenant.admin.post('/webhooks', { url: receiver.url, events: ['user.created'], description: 'Refuses' });
+  receiver.answer({ status: 500 });
+  await tenant.admin.post(`/webhooks/${body.id}/test`, {});
+  const page = await administrator(`/admin/webhooks/${body.id}`);
+  await page.getByText('Failing', { exact: true }).waitFor();
+  await row(page, /user\.created/)
+    .getByText('500')
+    .waitFor();
+  receiver.answer({ status: 204 });
+  await row(page, /user\.created Delivered/).waitFor();
+  await page.getByRole('button', { name: 'user.created' }).click();
+  const delivery = page.getByRole('dialog', { name: 'Delivery of user.created' });
+  await delivery.getByText('Answered 500').first().waitFor();
+
+  await delivery.getByRole('button', { name: 'Deliver again' }).click();
+  await waitFor('the second delivery', async () => (await row(page, /user\.created Delivered/).count()) === 2);
+
+  expect(await delivery.count()).toBe(0);
+});
+
+test('a webhook that Kubernetes manages is shown with the command that changes it, and has no button for that', async () => {
+  const page = await administrator('/admin/webhooks');
+  await page.getByRole('listitem').filter({ hasText: 'Managed by Kubernetes' }).getByRole('link').click();
+  await page.getByText(/kubectl edit webhook -n test/).waitFor();
+
+  expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+});
+
+test('a schedule shows its next five runs in words and in its time zone before it is saved', async () => {
+  const page = await administrator('/admin/schedules');
+  await page.getByRole('button', { name: 'Add schedule' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add schedule' });
+  await form.getByLabel('Name').fill('Old trash');
+  await form.getByLabel('How often').selectOption('Every week');
+  await form.getByLabel('Day of the week').selectOption('Friday');
+  await form.getByLabel('Time', { exact: true }).fill('04:30');
+  await form.getByLabel('Time zone').selectOption('Asia/Tokyo');
+  await waitFor('five Fridays', async () => {
+    const runs = await form.getByRole('region', { name: 'The next runs' }).getByRole('listitem').allInnerTexts();
+    return runs.length === 5 && runs.every((text) => /^Friday.*0?4:30/.test(text));
+  });
+  await form.getByLabel('How often').selectOption('By a cron expression');
+  await form.getByLabel('Cron expression').fill('0 25 * * *');
+  await form.getByText(/hour: "25" is not one of 0 to 23/).waitFor();
+  await form.getByLabel('Cron expression').fill('30 4 * * fri');
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.waitFor({ state: 'detached' });
+
+  await page.getByRole('link', { name: 'Old trash' }).click();
+  const { body } = await grading.tenant.admin.get('/schedules');
+  expect(body.data).toMatchObject([{ name: 'Old trash', cron: '30 4 * * fri', time_zone: 'Asia/Tokyo', kind: 'empty_trash' }]);
+});
+
+test('a deployment that waits is admitted, and its launches go through', async () => {
+  const page = await administrator('/admin/lms');
+  await page.getByRole('listitem').filter({ hasText: 'Deployments waiting: 1' }).getByRole('link').click();
+  await page.getByRole('button', { name: 'Admit campus 7' }).click();
+  await page.getByText('campus 7 may launch now.').waitFor();
+
+  expect((await knock('campus 7')).status).toBe(303);
+});
+
+test('the people of a course are read from the LMS, and its grades are shown with their way there', async () => {
+  const { tenant, at } = grading;
+  const learner = { course: course.course, user: { id: 'ben', name: 'Ben Adeyemi' }, roles: [LEARNER] };
+  await launched(tenant, at, learner);
+  const page = await administrator('/courses');
+  await page.getByRole('link', { name: course.course.title }).click();
+  course.enrol({ user_id: 'cyd', name: 'Cyd Lindqvist', email: 'cyd@example.org' });
+  await page.getByRole('button', { name: 'Read the roster now' }).click();
+  await row(page, /Cyd Lindqvist.*Learning.*The roster.*None/).waitFor();
+
+  const { data } = (await tenant.admin.get(`/lti/contexts/${course.id}/line-items`)).body;
+  await tenant.admin.post(`/lti/contexts/${course.id}/line-items/${data[0].id}/scores`, {
+    user_id: 'ben',
+    score: 8.5,
+    score_maximum: 10,
+    comment: 'Well argued.',
+  });
+  await page.getByRole('tab', { name: 'Grades from here' }).click();
+  await row(page, /Ben Adeyemi 8\.5 of 10.*In the LMS/).waitFor();
+
+  expect(await page.getByRole('button', { name: /^Send the grade/ }).count()).toBe(0);
+});
+
+test('who may not see webhooks sees that, without a button to try again', async () => {
+  const { user, password } = await grading.tenant.user();
+  const page = await openSignedIn(browser, grading.tenant, { email: user.email, password }, '/admin/webhooks');
+  await page.getByRole('alert').getByText('forbidden').waitFor();
+
+  expect([await page.getByRole('button', { name: 'Try again' }).count(), shownUrl(page)]).toEqual([0, '/admin/webhooks']);
+});
+
+const nothing = (): Promise<void> => Promise.resolve();
+const open =
+  (name: string | RegExp) =>
+  (page: Page): Promise<void> =>
+    page.getByRole('main').getByRole('link', { name }).first().click();
+
+test.each<[string, string, (page: Page) => Promise<unknown>]>([
+  ['the webhooks', '/admin/webhooks', nothing],
+  ['the form of a webhook', '/admin/webhooks', (page) => page.getByRole('button', { name: 'Add webhook' }).click()],
+  ['the schedules', '/admin/schedules', nothing],
+  [
+    'the form of a schedule',
+    '/admin/schedules',
+    async (page) => {
+      await page.getByRole('button', { name: 'Add schedule' }).click();
+      await page.getByRole('heading', { name: 'The next runs' }).waitFor();
+    },
+  ],
+  ['an LMS', '/admin/lms', (page) => page.getByRole('heading', { level: 2 }).getByRole('link').first().click()],
+  ['the courses', '/courses', nothing],
+  ['a course', '/courses', open(/./)],
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, path, reach) => {
+  const page = await administrator(path);
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('main').locator('.c-skeleton').first().waitFor({ state: 'detached' });
+  await reach(page);
+  await page.getByRole('main').locator('.c-skeleton').first().waitFor({ state: 'detached' });
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+  await page.setViewportSize(NARROW);
+  await waitFor('nothing to be cut off', () =>
+    page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+  );
+
+  expect(found).toEqual([]);
+});
