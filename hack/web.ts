@@ -38,7 +38,7 @@ function built(): string | undefined {
 }
 
 /** Media types that gain by compression; fonts and images are compressed already. */
-const COMPRESSIBLE = /\.(js|css|svg|wasm)$/;
+const COMPRESSIBLE = /\.(m?js|css|svg|wasm)$/;
 
 /** Writes each file also as the server sends it to browsers: it has no time for the best compression itself. */
 function compress(folder: string): void {

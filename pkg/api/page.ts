@@ -54,6 +54,8 @@ export interface WebPages {
   document(script: WebScript, content: WebContent): string;
   /** Returns the document of the app's pages. Throws PageProblem `web_not_built`. */
   app(language: PageLanguage): string;
+  /** Returns the document of the preview's frame (pkg/web/app/preview/frame). Throws PageProblem `web_not_built`. */
+  previewFrame(language: PageLanguage): string;
   /** Returns a whole document that looks like a course's page and has no script; without a build it has no styles. */
   notice(content: WebContent): string;
 }

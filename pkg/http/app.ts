@@ -15,6 +15,7 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { refusalOf, requireTenant } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
+import { previewFrame } from './preview-frame.ts';
 import { serve, type ServeDeps } from './serve.ts';
 import type { Context, RequestState } from './request-state.ts';
 import { mountRoutes } from './routes.ts';
@@ -51,10 +52,15 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     return api(ctx);
   });
   // People sign in at the app address; the LTI address, if it is another, has only the pages of launches.
-  const serveApp = servePage(appPage(deps.web), { ...deps, hosts: new Set([new URL(deps.apiUrl).host]) });
+  const ofApp = { ...deps, hosts: new Set([new URL(deps.apiUrl).host]) };
+  const serveApp = servePage(appPage(deps.web), ofApp);
+  const frame = previewFrame(deps.web, new URL(deps.apiUrl).origin);
   const outside = mountRoutes(
     '',
-    pages.flatMap((page) => page.methods.map((method) => ({ method, path: page.path, handle: servePage(page, deps) }))),
+    [
+      ...pages.flatMap((page) => page.methods.map((method) => ({ method, path: page.path, handle: servePage(page, deps) }))),
+      { method: 'get', path: frame.path, handle: servePage(frame, ofApp) },
+    ],
     (ctx, methods) => {
       if (methods.length > 0 || !isAppPath(ctx.path)) return noEndpoint(ctx, false, methods, deps);
       return ctx.method === 'GET' || ctx.method === 'HEAD' ? serveApp(ctx) : noEndpoint(ctx, false, ['GET', 'HEAD'], deps);

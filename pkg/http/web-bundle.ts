@@ -102,7 +102,13 @@ export class WebBundle implements WebPages {
     return html(language, name, named + headOf(this.#builtScript('app')), body);
   }
 
-  #builtScript(script: WebScript | 'app'): Script {
+  previewFrame(language: PageLanguage): string {
+    // Without an origin it gets files by CORS alone.
+    const head = headOf(this.#builtScript('frame')).replaceAll('<link ', '<link crossorigin ');
+    return html(language, 'Preview', head, '<div id="app"></div>');
+  }
+
+  #builtScript(script: WebScript | 'app' | 'frame'): Script {
     const built = this.#scripts.get(script);
     if (!built)
       throw new PageProblem(
@@ -139,7 +145,8 @@ export class WebBundle implements WebPages {
     ctx.state.route = '/assets/{file}';
     const coding = [...asset.encoded.keys()].find((one) => ctx.acceptsEncodings(one, 'identity') === one);
     const form = (coding === undefined ? undefined : asset.encoded.get(coding)) ?? asset.plain;
-    ctx.set({ 'Cache-Control': IMMUTABLE, ETag: form.etag });
+    // Anyone may load what is the same for all: the frame of the preview has no origin of its own.
+    ctx.set({ 'Cache-Control': IMMUTABLE, ETag: form.etag, 'Access-Control-Allow-Origin': '*' });
     if (asset.encoded.size > 0) ctx.vary('Accept-Encoding');
     if (coding !== undefined) ctx.set('Content-Encoding', coding);
     ctx.status = 200;

@@ -17,6 +17,7 @@ export default defineConfig(async (): Promise<UserConfig> => ({
     rolldownOptions: {
       input: {
         app: join(import.meta.dirname, 'app/main.tsx'),
+        frame: join(import.meta.dirname, 'app/preview/frame/main.tsx'),
         entry: join(import.meta.dirname, 'lti/entry/main.tsx'),
         picker: join(import.meta.dirname, 'lti/picker/main.tsx'),
         reference: join(import.meta.dirname, 'reference/main.tsx'),

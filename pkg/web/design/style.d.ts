@@ -1,1 +1,6 @@
 declare module '*.css';
+
+declare module '*?url' {
+  const address: string;
+  export default address;
+}

@@ -8,6 +8,7 @@ import { t } from '../../text/preview.ts';
 import { saveFile } from '../files/save-file.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
+import { shortcuts } from '../shell/shortcuts.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { tenantName } from '../use-title.ts';
 import type { PreviewProps } from './preview-props.ts';
@@ -69,6 +70,11 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
     action?.();
     return action !== undefined;
   };
+  const pressedInFrame = (key: string): void => {
+    if (key === 'Escape') onClose();
+    else if (key === '?') shortcuts.press(new KeyboardEvent('keydown', { key }));
+    else does(key);
+  };
   const press = (event: KeyboardEvent): void => {
     // Keys of the preview are not those of the page behind it, but for the one that lists them.
     if (event.key !== '?') event.stopPropagation();
@@ -111,7 +117,7 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
         {failedSave && <ProblemNote problem={failedSave} onRetry={save} />}
         {problem && <ProblemNote problem={problem} onRetry={reload} />}
         {!entry && !problem && <Spinner label={t('loading')} />}
-        {entry && <Shown key={entry.id} entry={entry} stage={stage} keys={keys} onSave={save} />}
+        {entry && <Shown key={entry.id} entry={entry} stage={stage} keys={keys} onKey={pressedInFrame} onSave={save} />}
       </div>
       {files.length > 1 && (
         <>

@@ -10,6 +10,8 @@ export interface ViewerProps {
   readonly stage: RefObject<HTMLElement | null>;
   /** The viewer puts its keys here while it is shown. */
   readonly keys: RefObject<Keys>;
+  /** What a frame got that is a key of the preview. */
+  readonly onKey: (key: string) => void;
   /** Shows the card of the file in place of what cannot be shown, and why. */
   readonly onRefuse: (why: string) => void;
 }
