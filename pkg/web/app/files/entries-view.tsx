@@ -9,11 +9,11 @@ import { MenuList } from '../../design/menu.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { count, t } from '../../text/files.ts';
 import { ProblemNote } from '../problem-note.tsx';
+import { useLater } from '../use-later.ts';
 import { useObserved } from '../use-observed.ts';
 import { Cards } from './cards.tsx';
 import { clip } from './clipboard.ts';
 import { columnsOf } from './columns.tsx';
-import { Details } from './details/details.tsx';
 import { dragProps, dropProps } from './drag.ts';
 import { extensions } from './entry-actions.ts';
 import { type Entry, idOf, nameOf } from './entry.ts';
@@ -54,6 +54,7 @@ export function EntriesView(props: Props) {
   if (renamed === undefined) shown.current = entries.rows;
   const rows = shown.current;
   const [detailsOf, setDetailsOf] = useState<string>();
+  const [Details, loadDetails] = useLater(async () => (await import('./details/details.tsx')).Details);
   const [menu, setMenu] = useState<{ readonly entry: Entry; readonly x: number; readonly y: number }>();
 
   useEffect(() => setSelection(NOTHING), [list]);
@@ -69,7 +70,9 @@ export function EntriesView(props: Props) {
     const number = countOf(next, rows.total);
     announce(number === undefined ? t('allSelected') : count('selected', number));
   };
-  const setDetails = ({ id }: Entry): void => setDetailsOf(id);
+  const setDetails = ({ id }: Entry): void => {
+    void loadDetails().then((isLoaded) => isLoaded && setDetailsOf(id));
+  };
   const details = detailsOf === undefined ? undefined : rows.loaded.find(({ id }) => id === detailsOf);
   const open = (entry: Entry): void => {
     if (isTrash) return;
@@ -169,7 +172,7 @@ export function EntriesView(props: Props) {
               onRenameEnd={() => setRenamed(undefined)}
             />
           )}
-          {details && (
+          {details && Details && (
             <Details
               entry={details}
               actions={actions}

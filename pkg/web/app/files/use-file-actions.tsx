@@ -8,10 +8,10 @@ import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
 import { problemText } from '../problem-text.ts';
 import { useClient, useMe } from '../services.ts';
+import { useLater } from '../use-later.ts';
 import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
 import type { Clip } from './clipboard.ts';
-import { DestinationDialog } from './destination-dialog.tsx';
 import { type Entry, ofFile, ofFolder } from './entry.ts';
 import type { EntryList } from './entry-list.ts';
 import { saveFile } from './save-file.ts';
@@ -41,6 +41,7 @@ export function useFileActions(list: EntryList): FileActions {
   const { reload: reloadMe } = useMe();
   const [running, setRunning] = useState<{ readonly batch: Batch; readonly label: string }>();
   const [asked, setAsked] = useState<Asked>();
+  const [Destination, loadDestination] = useLater(async () => (await import('./destination-dialog.tsx')).DestinationDialog);
   const abort = useRef(new AbortController());
   const latest = useRef(list);
   latest.current = list;
@@ -94,7 +95,9 @@ export function useFileActions(list: EntryList): FileActions {
     restore,
     move: moveTo,
     purge: (entries) => setAsked({ kind: 'purge', entries }),
-    askDestination: (kind, entries) => setAsked({ kind, entries }),
+    askDestination: (kind, entries) => {
+      void loadDestination().then((isLoaded) => isLoaded && setAsked({ kind, entries }));
+    },
     paste: ({ kind, entries }, folderId) => (kind === 'cut' ? moveTo : copyTo)(entries, folderId),
     trash: (entries) =>
       void run(
@@ -131,8 +134,8 @@ export function useFileActions(list: EntryList): FileActions {
     view: (
       <>
         {running && <BatchBar batch={running.batch} label={running.label} />}
-        {asked && asked.kind !== 'purge' && (
-          <DestinationDialog
+        {asked && asked.kind !== 'purge' && Destination && (
+          <Destination
             kind={asked.kind}
             entries={asked.entries}
             onClose={() => setAsked(undefined)}

@@ -2,25 +2,19 @@ import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { Icon } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
-import { textsLoaded } from '../../text/language.ts';
 import { t } from '../../text/shell.ts';
-import type { StorageDialog } from '../files/storage-dialog.tsx';
 import { ROUTES } from '../routes.tsx';
 import { useMe } from '../services.ts';
 import { sizeInWords } from '../size-in-words.ts';
+import { useLater } from '../use-later.ts';
 import './navigation.css';
 
 /** The pages of the app that the person may use, and how full their storage is. */
 export function Navigation() {
   const { path } = useLocation();
   const { permissions, features, quota } = useMe();
-  const [Storage, setStorage] = useState<typeof StorageDialog>();
-  /** What fills the storage is loaded when somebody asks. */
-  const showStorage = async (): Promise<void> => {
-    const { StorageDialog: loaded } = await import('../files/storage-dialog.tsx');
-    await textsLoaded();
-    setStorage(() => loaded);
-  };
+  const [isStorageOpen, setStorageOpen] = useState(false);
+  const [Storage, loadStorage] = useLater(async () => (await import('../files/storage-dialog.tsx')).StorageDialog);
   const items = ROUTES.flatMap(({ path: pattern, nav }) => {
     if (!nav || (nav.permission !== undefined && !permissions.includes(nav.permission))) return [];
     if (nav.feature !== undefined && !features[nav.feature]) return [];
@@ -40,11 +34,16 @@ export function Navigation() {
           </li>
         ))}
       </ul>
-      <button type="button" class="navigation-quota" aria-haspopup="dialog" onClick={() => void showStorage()}>
+      <button
+        type="button"
+        class="navigation-quota"
+        aria-haspopup="dialog"
+        onClick={() => void loadStorage().then(setStorageOpen)}
+      >
         <Progress label={t('quota.label')} value={quota.used} max={Math.max(quota.limit, 1)} valueText={used} />
         <span>{used}</span>
       </button>
-      {Storage && <Storage onClose={() => setStorage(undefined)} />}
+      {isStorageOpen && Storage && <Storage onClose={() => setStorageOpen(false)} />}
     </nav>
   );
 }
