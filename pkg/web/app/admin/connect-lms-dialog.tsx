@@ -7,7 +7,7 @@ import { t } from '../../text/admin.ts';
 import { CopyField } from '../copy-field.tsx';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 
 /** Makes the one-time address of LTI Dynamic Registration, and says where an LMS takes it. */
 export function ConnectLmsDialog({ onClose }: { readonly onClose: () => void }) {

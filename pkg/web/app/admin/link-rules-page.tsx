@@ -13,7 +13,7 @@ import { useLoaded } from '../use-loaded.ts';
 import { AdminPage } from './admin-page.tsx';
 import { Kubectl, kubectlEdit } from './kubectl.tsx';
 import { PageProblem } from './page-problem.tsx';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 
 /** The rules for links by which anybody opens a file. */
 export function LinkRulesPage() {

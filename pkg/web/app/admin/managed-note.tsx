@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Notice } from '../../design/badge.tsx';
-import './managed-note.css';
+import { Kubectl, kubectlEdit } from './kubectl.tsx';
 
 interface Props {
   /** What manages it, and that it is changed there. */
@@ -13,17 +13,10 @@ interface Props {
 
 /** Says that Kubernetes manages something, with the command that changes it. */
 export function ManagedNote({ children, kind, reference }: Props) {
-  const [namespace, name] = reference?.split('/') ?? [];
   return (
     <Notice>
       <p>{children}</p>
-      {name !== undefined && (
-        <p>
-          <code class="managed-command">
-            kubectl edit {kind} -n {namespace} {name}
-          </code>
-        </p>
-      )}
+      {reference !== null && <Kubectl line={kubectlEdit(kind, reference)} />}
     </Notice>
   );
 }

@@ -7,7 +7,7 @@ import { t } from '../../text/admin.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { type Role, RolesField } from './roles-field.tsx';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 
 /** Adds a person without a password: they set it at the address that is shown next. */
 export function NewPersonDialog({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: (user: User) => void }) {

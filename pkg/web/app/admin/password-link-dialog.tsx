@@ -8,7 +8,7 @@ import { CopyField } from '../copy-field.tsx';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { nameOf } from './person-name.ts';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 
 /** An address at which a person sets a password; shown once. The service sends no mail. */
 export function PasswordLinkDialog({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {

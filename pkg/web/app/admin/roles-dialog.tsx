@@ -7,7 +7,7 @@ import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMe } from '../services.ts';
 import { nameOf } from './person-name.ts';
 import { type Role, RolesField } from './roles-field.tsx';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 
 interface Props {
   readonly user: User;

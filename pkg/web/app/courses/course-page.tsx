@@ -5,7 +5,7 @@ import { LinkButton } from '../../design/button.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { Tabs } from '../../design/tabs.tsx';
 import { count, t } from '../../text/courses.ts';
-import { BackLink } from '../admin/back-link.tsx';
+import { BackLink } from '../back-link.tsx';
 import { PageProblem } from '../admin/page-problem.tsx';
 import { useClient } from '../services.ts';
 import { useLoaded } from '../use-loaded.ts';

@@ -3,7 +3,7 @@ import type { Job } from '../../api/operations.generated.ts';
 import { Notice } from '../../design/badge.tsx';
 import { RadioGroup } from '../../design/checkbox.tsx';
 import { t } from '../../text/helpers.ts';
-import { useSubmit } from '../admin/use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 import type { Entry } from '../files/entry.ts';
 import { useClient } from '../services.ts';
 import { type As, AsField } from './as-field.tsx';

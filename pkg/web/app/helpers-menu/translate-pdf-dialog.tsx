@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Job } from '../../api/operations.generated.ts';
 import { Notice } from '../../design/badge.tsx';
 import { t } from '../../text/helpers.ts';
-import { useSubmit } from '../admin/use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 import type { Entry } from '../files/entry.ts';
 import { useClient } from '../services.ts';
 import { type As, AsField } from './as-field.tsx';

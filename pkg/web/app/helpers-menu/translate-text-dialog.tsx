@@ -6,7 +6,7 @@ import { Progress } from '../../design/progress.tsx';
 import { TextArea } from '../../design/text-field.tsx';
 import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/helpers.ts';
-import { useSubmit } from '../admin/use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 import { type Entry, stemLength } from '../files/entry.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';

@@ -3,7 +3,7 @@ import type { Job } from '../../api/operations.generated.ts';
 import { RadioGroup } from '../../design/checkbox.tsx';
 import { Select } from '../../design/select.tsx';
 import { t } from '../../text/helpers.ts';
-import { useSubmit } from '../admin/use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 import { type Entry, stemLength } from '../files/entry.ts';
 import { useClient } from '../services.ts';
 import { HelperDialog } from './helper-dialog.tsx';

@@ -10,7 +10,7 @@ import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { errorText, problemText } from '../problem-text.ts';
-import { saveBlob } from '../admin/save-blob.ts';
+import { saveBlob } from '../save-blob.ts';
 import { useClient } from '../services.ts';
 import { usePages } from '../use-pages.ts';
 import { isActive } from './job-in-words.ts';

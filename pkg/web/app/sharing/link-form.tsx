@@ -7,7 +7,7 @@ import { Checkbox, RadioGroup } from '../../design/checkbox.tsx';
 import { pageLocale } from '../../design/measures.tsx';
 import { TextField } from '../../design/text-field.tsx';
 import { t } from '../../text/sharing.ts';
-import { useSubmit } from '../admin/use-submit.ts';
+import { useSubmit } from '../use-submit.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMe } from '../services.ts';
 import { type LinkDraft, type LinkRules, draftOf, faultsOf, termsOf, underRules } from './link-draft.ts';

@@ -7,7 +7,7 @@ import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/audit.ts';
 import { problemText } from '../../problem-text.ts';
 import { useClient } from '../../services.ts';
-import { saveBlob } from '../save-blob.ts';
+import { saveBlob } from '../../save-blob.ts';
 
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 

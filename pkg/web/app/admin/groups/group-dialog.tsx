@@ -7,7 +7,7 @@ import { t } from '../../../text/groups.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { problemText } from '../../problem-text.ts';
 import { useClient } from '../../services.ts';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 
 interface Props {
   /** Left out: makes a group. */

@@ -12,7 +12,7 @@ import { problemText } from '../../problem-text.ts';
 import { useClient, useMay } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
-import { BackLink } from '../back-link.tsx';
+import { BackLink } from '../../back-link.tsx';
 import { PageProblem } from '../page-problem.tsx';
 import { GroupAccess } from './group-access.tsx';
 import { GroupDialog } from './group-dialog.tsx';

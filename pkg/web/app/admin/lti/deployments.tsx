@@ -15,7 +15,7 @@ import { ProblemNote } from '../../problem-note.tsx';
 import { problemText } from '../../problem-text.ts';
 import { useClient, useMay } from '../../services.ts';
 import { usePages } from '../../use-pages.ts';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 
 type Status = LtiDeployment['status'];
 const STATES: readonly Status[] = ['waiting', 'admitted', 'refused', 'listed'];

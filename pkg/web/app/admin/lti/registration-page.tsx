@@ -8,7 +8,7 @@ import { CopyField } from '../../copy-field.tsx';
 import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
-import { BackLink } from '../back-link.tsx';
+import { BackLink } from '../../back-link.tsx';
 import { ManagedNote } from '../managed-note.tsx';
 import { PageProblem } from '../page-problem.tsx';
 import { Deployments } from './deployments.tsx';

@@ -12,7 +12,7 @@ import { sizeInWords } from '../../size-in-words.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { nameOf } from '../person-name.ts';
 import { type Person, PersonPicker } from '../person-picker.tsx';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 
 interface Props {
   readonly user: User;

@@ -8,7 +8,7 @@ import { t } from '../../../text/person.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
 import { nameOf } from '../person-name.ts';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 import { QuotaField } from './quota-field.tsx';
 import './person.css';
 

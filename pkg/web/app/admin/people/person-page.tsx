@@ -15,7 +15,7 @@ import { useClient, useMay, useMe } from '../../services.ts';
 import { sizeInWords } from '../../size-in-words.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
-import { BackLink } from '../back-link.tsx';
+import { BackLink } from '../../back-link.tsx';
 import { PageProblem } from '../page-problem.tsx';
 import { nameOf } from '../person-name.ts';
 import { usePersonActions } from './person-actions.tsx';

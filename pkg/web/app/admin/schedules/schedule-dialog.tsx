@@ -10,7 +10,7 @@ import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { useSettled } from '../../use-settled.ts';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 import { FolderField, type Folder } from './folder-field.tsx';
 import { NextRuns } from './next-runs.tsx';
 import { cronOf, NIGHTLY, timesOf } from './times.ts';

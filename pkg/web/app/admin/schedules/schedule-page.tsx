@@ -20,7 +20,7 @@ import { useLoaded } from '../../use-loaded.ts';
 import { useNewest } from '../../use-newest.ts';
 import { usePages } from '../../use-pages.ts';
 import { AdminPage } from '../admin-page.tsx';
-import { BackLink } from '../back-link.tsx';
+import { BackLink } from '../../back-link.tsx';
 import { ManagedNote } from '../managed-note.tsx';
 import { PageProblem } from '../page-problem.tsx';
 import { NextRuns } from './next-runs.tsx';

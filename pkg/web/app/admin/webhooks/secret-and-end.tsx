@@ -8,7 +8,7 @@ import { Dialog } from '../../../design/dialog.tsx';
 import { t } from '../../../text/webhooks.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 
 const OVERLAPS = ['24', '1', '0'] as const;
 

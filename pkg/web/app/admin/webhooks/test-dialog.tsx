@@ -6,7 +6,7 @@ import { Select } from '../../../design/select.tsx';
 import { t } from '../../../text/webhooks.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 
 interface Props {
   readonly webhook: Webhook;

@@ -7,7 +7,7 @@ import { TextField } from '../../../design/text-field.tsx';
 import { t } from '../../../text/webhooks.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
-import { useSubmit } from '../use-submit.ts';
+import { useSubmit } from '../../use-submit.ts';
 import { EVENTS } from './health.tsx';
 
 interface Props {

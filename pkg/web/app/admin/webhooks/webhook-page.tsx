@@ -14,7 +14,7 @@ import { problemText } from '../../problem-text.ts';
 import { useClient, useMay } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
-import { BackLink } from '../back-link.tsx';
+import { BackLink } from '../../back-link.tsx';
 import { ManagedNote } from '../managed-note.tsx';
 import { PageProblem } from '../page-problem.tsx';
 import { Deliveries } from './deliveries.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Icon } from '../../design/icon.tsx';
+import { Icon } from '../design/icon.tsx';
 import './back-link.css';
 
 /** Leads from one thing back to the list that it is in. */

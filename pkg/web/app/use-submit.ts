@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type ApiProblem, problemOf } from '../../api/problem.ts';
+import { type ApiProblem, problemOf } from '../api/problem.ts';
 
 interface Submit {
   readonly isBusy: boolean;
