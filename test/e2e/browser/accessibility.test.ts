@@ -92,7 +92,9 @@ async function share(): Promise<Page> {
   const { body } = await tenant.admin.post(`/files/${file.id}/share`, { password: 'correct horse battery' });
   const page = await browser.page();
   await page.goto(body.url);
-  await page.getByLabel('Password').fill('wrong');
+  // What the server sent gives way to the page's own form.
+  await page.getByRole('button', { name: 'Show password' }).waitFor();
+  await page.getByLabel('Password', { exact: true }).fill('wrong');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   return page;

@@ -324,16 +324,20 @@ test('a share link’s file is downloaded by keyboard, after a wrong password to
   });
   const page = await browser.page();
   await page.goto(share.url);
-  // The browser focuses the field some time after it shows the page; what is typed before goes nowhere.
-  const focused = page.locator('#password:focus');
-  await page.getByRole('heading', { name }).waitFor();
+  // What the server sent gives way to the page's own form, which takes the focus.
+  await page.getByRole('button', { name: 'Show password' }).waitFor();
+  const focused = page.locator('[name=password]:focus');
   await focused.waitFor();
   await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: 'This password is wrong.' }).waitFor();
   await focused.waitFor();
-  const saving = page.waitForEvent('download');
+  await page.keyboard.press('Control+A');
   await page.keyboard.type('correct horse battery');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name }).waitFor();
+  await page.locator('h1:focus').waitFor();
+  const saving = page.waitForEvent('download');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   const saved = await saving;
