@@ -184,6 +184,22 @@ test('what cannot be shown says why, what it is, and is downloaded', async () =>
   expect([saved, await page.evaluate('window.ran')]).toEqual(['PK', undefined]);
 });
 
+test('a picture of too many points is not decoded for a thumbnail', async () => {
+  const { page } = await personWith(png('large.png', 10_000, 6_000), png('small.png', 300, 200));
+  await page.getByRole('button', { name: 'small.png', exact: true }).waitFor();
+  await page.evaluate(`{
+    const { createImageBitmap: decode } = window;
+    const { revokeObjectURL: end } = URL;
+    Object.assign(window, { decoded: 0, ended: 0, createImageBitmap: (file) => (decoded += 1, decode(file)) });
+    URL.revokeObjectURL = (url) => (ended += 1, end(url));
+  }`);
+  await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+  await waitFor('both pictures to be read', () => page.evaluate('ended === 2'));
+  await waitFor('the thumbnail', () => page.evaluate(`document.querySelectorAll('.files-thumbnail img').length === 1`));
+
+  expect(await page.evaluate('decoded')).toBe(1);
+});
+
 test('a picture with a script runs nothing and asks for nothing', async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100" onload="top.ran = true">
     <script>top.ran = true; fetch('/stolen')</script><image href="/stolen"/><rect width="200" height="100" fill="green"/>

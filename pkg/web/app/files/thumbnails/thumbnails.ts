@@ -3,6 +3,8 @@ import type { Entry } from '../entry.ts';
 
 /** Larger pictures cost more than a thumbnail is worth. */
 const BYTES_MAX = 12_000_000;
+/** Each point takes four bytes while the picture is made small, and a small file may claim any number of them. */
+const POINTS_MAX = 50_000_000;
 const TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif']);
 const EDGE = 480;
 const AT_ONCE = 3;
@@ -27,7 +29,7 @@ export class Thumbnails {
     this.#client = client;
   }
 
-  /** Resolves to undefined if the file is no picture after all. */
+  /** Resolves to undefined if the file is no picture after all, or too large to decode. */
   of(entry: Entry, signal: AbortSignal): Promise<string | undefined> {
     const known = this.#made.get(keyOf(entry));
     if (known !== undefined) return Promise.resolve(known);
@@ -54,7 +56,8 @@ export class Thumbnails {
 
   async #make(entry: Entry, signal: AbortSignal): Promise<string | undefined> {
     const reply = await this.#client.send('GET', '/files/{id}/download', { path: { id: entry.id }, signal });
-    const picture = await createImageBitmap(await reply.blob());
+    const picture = await decoded(await reply.blob());
+    if (!picture) return undefined;
     const scale = Math.min(1, EDGE / Math.max(picture.width, picture.height));
     const canvas = new OffscreenCanvas(Math.max(1, picture.width * scale), Math.max(1, picture.height * scale));
     canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height);
@@ -67,6 +70,23 @@ export class Thumbnails {
       URL.revokeObjectURL(oldest[1]);
     }
     return url;
+  }
+}
+
+/** Returns the picture; undefined if it has too many points. The browser reads its size without decoding it. */
+async function decoded(file: Blob): Promise<ImageBitmap | undefined> {
+  const url = URL.createObjectURL(file);
+  try {
+    const image = new Image();
+    const isLoaded = new Promise((resolve, reject) => {
+      image.addEventListener('load', resolve);
+      image.addEventListener('error', reject);
+    });
+    image.src = url;
+    await isLoaded;
+    return image.naturalWidth * image.naturalHeight > POINTS_MAX ? undefined : await createImageBitmap(file);
+  } finally {
+    URL.revokeObjectURL(url);
   }
 }
 
