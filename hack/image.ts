@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { run } from '../pkg/local/binaries/run.ts';
 import { copyOf, stagesOf } from './dockerfile.ts';
+import { type Lockfile, shippedPackages } from './shipped-packages.ts';
 
 const ROOT = dirname(import.meta.dirname);
 const RUN_LIMIT_MS = 180_000;
@@ -87,12 +88,10 @@ async function command(text: string, folder: string): Promise<void> {
 
 /** The packages that the lockfile has for the programs, on this platform. */
 function linkPackages(folder: string): void {
-  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
-  };
-  for (const [path, { dev, devOptional }] of Object.entries(lock.packages)) {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lockfile;
+  for (const path of shippedPackages(lock)) {
     // A package within another comes with it; one for another platform is not installed.
-    if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev || devOptional || !existsSync(join(ROOT, path))) continue;
+    if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || !existsSync(join(ROOT, path))) continue;
     linkTree(join(ROOT, path), join(folder, path));
   }
 }

@@ -5,8 +5,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { type Lockfile, shippedPackages } from './shipped-packages.ts';
 
-const BUNDLED = ['preact'];
+/** Packages of which the pages have a part. */
+const BUNDLED = ['@fontsource-variable/inter', 'marked', 'pdfjs-dist', 'preact', 'preact-iso', 'uqr'];
 
 interface Component {
   'bom-ref': string;
@@ -27,24 +29,20 @@ function npmSbom(): Bom {
   return JSON.parse(stdout) as Bom;
 }
 
-/** `name@version` of what the lockfile has for the programs. */
-function shippedPackages(): Set<string> {
-  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
-    packages: Record<string, { version: string; dev?: boolean; devOptional?: boolean }>;
-  };
+/** `name@version` of what the image has. */
+function shippedVersions(): Set<string> {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lockfile;
+  const ofPages = BUNDLED.map((name) => `node_modules/${name}`);
   return new Set(
-    Object.entries(lock.packages).flatMap(([path, { version, dev, devOptional }]) => {
-      const name = path.split('node_modules/').at(-1) ?? '';
-      return dev || devOptional ? [] : [`${name}@${version}`];
-    }),
+    [...shippedPackages(lock), ...ofPages].map((path) => `${path.split('node_modules/').at(-1)}@${lock.packages[path]?.version}`),
   );
 }
 
 const bom = npmSbom();
-const shipped = shippedPackages();
+const shipped = shippedVersions();
 // npm names it after the folder.
 bom.metadata.component.name = 'carrel';
-bom.components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`) || BUNDLED.includes(name));
+bom.components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
 const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']));
 bom.dependencies = bom.dependencies
   .filter(({ ref }) => refs.has(ref))

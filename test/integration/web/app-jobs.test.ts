@@ -102,7 +102,7 @@ test('a job that runs shows how far it is, and what it has not done is not done 
   const { body: job } = await person.api.post(`/files/${id}/optimize`, {});
   const page = await pageOf(person, '/jobs');
   await page.getByRole('link', { name: 'Optimise a PDF' }).click();
-  await page.getByText('Running', { exact: true }).waitFor();
+  await page.locator('.c-badge').getByText('Running', { exact: true }).waitFor();
   await page.getByRole('progressbar', { name: 'Optimise a PDF' }).waitFor();
 
   const asked = page.waitForResponse((reply) => reply.url().endsWith('/cancel'));
