@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiProblem, problemOf } from '../api/problem.ts';
 import { Button } from '../design/button.tsx';
+import { announce } from '../design/live-region.tsx';
 import { PasswordField } from '../design/password-field.tsx';
 import { count, t } from '../text/share.ts';
 import type { Link, Shared } from './link.ts';
@@ -30,6 +31,11 @@ export function PasswordForm({ link, typed, fault, onOpen, onDead }: Props) {
     setError(password === '' ? t('passwordMissing') : '');
     if (password === '') return;
     setBusy(true);
+    /** The field has the focus already, so a screen reader would not read its new description. */
+    const refuse = (text: string): void => {
+      setError(text);
+      announce(text);
+    };
     try {
       onOpen(await link.show(password));
     } catch (failure) {
@@ -37,9 +43,9 @@ export function PasswordForm({ link, typed, fault, onOpen, onDead }: Props) {
       setBusy(false);
       form.current?.querySelector('input')?.focus();
       if (refusal.code === 'not_found') onDead(refusal);
-      else if (refusal.code === 'share_password_wrong') setError(t('wrongPassword'));
+      else if (refusal.code === 'share_password_wrong') refuse(t('wrongPassword'));
       else if (refusal.code === 'too_many_attempts')
-        setError(count('tooManyAttempts', Math.max(1, Math.ceil((refusal.retryAfter ?? 0) / 60))));
+        refuse(count('tooManyAttempts', Math.max(1, Math.ceil((refusal.retryAfter ?? 0) / 60))));
       else setProblem(refusal);
     }
   };

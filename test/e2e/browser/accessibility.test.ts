@@ -96,7 +96,7 @@ async function share(): Promise<Page> {
   await page.getByRole('button', { name: 'Show password' }).waitFor();
   await page.getByLabel('Password', { exact: true }).fill('wrong');
   await page.keyboard.press('Enter');
-  await page.getByRole('alert').waitFor();
+  await page.getByRole('status').filter({ hasText: 'This password is wrong.' }).waitFor();
   return page;
 }
 

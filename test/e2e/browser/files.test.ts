@@ -330,7 +330,7 @@ test('a share link’s file is downloaded by keyboard, after a wrong password to
   await focused.waitFor();
   await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
-  await page.getByRole('alert').filter({ hasText: 'This password is wrong.' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'This password is wrong.' }).waitFor();
   await focused.waitFor();
   await page.keyboard.press('Control+A');
   await page.keyboard.type('correct horse battery');

@@ -201,7 +201,7 @@ test('the page of a share link is in the language that the browser wants', async
   await page.goto(body.url);
   await page.getByLabel('Passwort', { exact: true }).fill('falsch');
   await page.getByRole('button', { name: 'Öffnen' }).click();
-  await page.getByText('Dieses Passwort ist falsch.').waitFor();
+  await page.getByRole('status').getByText('Dieses Passwort ist falsch.').waitFor();
   const ofPassword = await englishOn(page);
   await page.getByLabel('Passwort', { exact: true }).fill(share.password);
   await page.getByRole('button', { name: 'Öffnen' }).click();

@@ -94,7 +94,7 @@ test('nothing is named before the password; a wrong one is said, and a reload as
   await page.getByText('Enter the password.', { exact: true }).waitFor();
   await page.getByLabel('Password', { exact: true }).fill('wrong');
   await page.keyboard.press('Enter');
-  await page.getByText('This password is wrong.').waitFor();
+  await page.getByRole('status').getByText('This password is wrong.').waitFor();
   const before = `${await page.content()} ${await page.title()}`;
 
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
