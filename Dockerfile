@@ -24,7 +24,7 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm install --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY hack/web.ts hack/sbom.ts hack/
+COPY hack/web.ts hack/sbom.ts hack/shipped-packages.ts hack/
 COPY cmd cmd
 COPY pkg pkg
 COPY crds crds
