@@ -238,7 +238,7 @@ test.each(PAGES)('axe finds nothing on %s in light and dark, and at 400 %% zoom 
 
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     found.push(...(await axeFindings(shown)));
   }
   await page.setViewportSize(NARROW);
