@@ -4,12 +4,11 @@ import { Problem } from '../api/problem.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import type { SlidingLogLimiter } from '../store/redis/sliding-log-limiter.ts';
 import type { Grantee, GranteeQuery } from './grantees.schema.ts';
-import { listGrantees } from './grantees.sql.ts';
+import { isAddress, listGrantees } from './grantees.sql.ts';
 import { seesAddresses } from './groups.policy.ts';
 
 /** So many addresses somebody may look up who may not list users. */
 const ADDRESSES_A_DAY = 100;
-const ADDRESS = /^\S+@\S+\.\S+$/;
 
 /**
  * The people and groups to whom somebody can grant access.
@@ -29,7 +28,7 @@ export class Grantees {
 
   /** Runs one statement. Throws `rate_limit_exceeded`. */
   async list(actor: Actor, query: GranteeQuery): Promise<Page<Grantee>> {
-    if (query.q !== undefined && ADDRESS.test(query.q) && !seesAddresses(actor)) await this.#countAddress(actor);
+    if (isAddress(query.q) && !seesAddresses(actor)) await this.#countAddress(actor);
     return listGrantees(this.#sql, actor, query);
   }
 

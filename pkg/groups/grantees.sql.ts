@@ -56,12 +56,15 @@ function found(actor: Actor, { q }: GranteeQuery, params: Parameters): string {
   const people = seesAddresses(actor)
     ? `(${isNamed}${pattern === undefined ? '' : ` OR x.email ILIKE ${pattern}`})`
     : `(${isNamed} AND x.id IN (SELECT o.user_id FROM group_members o WHERE o.group_id IN (${mine}))
-        ${isAddress(q, params)})`;
+        ${orAddressed(q, params)})`;
   return `CASE x.type WHEN 'group' THEN ${groups} ELSE x.id <> ${me} AND ${people} END`;
 }
 
-const isAddress = (q: string | undefined, params: Parameters): string =>
-  q === undefined ? '' : `OR lower(x.email) = lower(${params.add(q)})`;
+/** Returns true if people are looked up by `q` as their whole address, too. */
+export const isAddress = (q: string | undefined): q is string => q?.includes('@') === true;
+
+const orAddressed = (q: string | undefined, params: Parameters): string =>
+  !isAddress(q) ? '' : `OR lower(x.email) = lower(${params.add(q)})`;
 
 function present(actor: Actor, { q }: GranteeQuery, { type, uuid, name, email, memberCount }: GranteeRow): Grantee {
   if (type === 'group') return { type, id: uuid, name, member_count: memberCount };
