@@ -9,6 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { compileCacheFolder } from '../pkg/runtime/compile-cache.ts';
+import { failedTests, type TestFileResult } from './failed-tests.ts';
 import { TestRun } from './test-run.ts';
 
 interface Results {
@@ -17,7 +18,7 @@ interface Results {
   numPendingTests: number;
   numTodoTests: number;
   numRuntimeErrorTestSuites: number;
-  testResults: { name: string; startTime: number; endTime: number; assertionResults: { duration?: number | null }[] }[];
+  testResults: (TestFileResult & { startTime: number; endTime: number })[];
 }
 
 const SLOWEST = 30;
@@ -59,15 +60,14 @@ const started = performance.now();
 let passed = 0;
 let failed = 0;
 let skipped = 0;
+/** One line or two for each failure, printed at the end: those of a long run are far above it. */
+const failures: string[] = [];
 try {
-  if (jestArguments.length === 0) {
-    if (await succeeds('hack/lint/main.ts')) passed += 1;
-    else failed += 1;
-  }
-  if (!(await succeeds('hack/web.ts'))) failed += 1;
+  if (jestArguments.length === 0 && (await prepares('hack/lint/main.ts'))) passed += 1;
+  await prepares('hack/web.ts');
   // On a fresh machine the binaries are built first, with progress, not within some test's time limit.
-  if (!(await succeeds('cmd/carrel/main.ts', 'binaries'))) failed += 1;
-  if (!(await succeeds('hack/test-binaries.ts'))) failed += 1;
+  await prepares('cmd/carrel/main.ts', 'binaries');
+  await prepares('hack/test-binaries.ts');
   const prepared = performance.now();
   // --forceExit: a program that a failed test left holds jest's pipes, and is ended below with all others of the run.
   const isGreen = await succeeds(
@@ -84,14 +84,24 @@ try {
   // A run that breaks before or between its tests has failed, also when no single test did.
   const broken = (results?.numFailedTests ?? 0) + (results?.numRuntimeErrorTestSuites ?? 0);
   failed += broken === 0 && !isGreen ? 1 : broken;
+  if (results) failures.push(...failedTests(results.testResults, root));
   report(results, prepared);
 } finally {
   rmSync(folder, { recursive: true, force: true });
   if (!isInterrupted) await run.end();
 }
 if (!isInterrupted) {
+  for (const line of failures) say(line);
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   process.exit(failed === 0 ? 0 : 1);
+}
+
+/** Runs a program that the tests need. Counts its failure, and returns whether it succeeded. */
+async function prepares(...args: readonly string[]): Promise<boolean> {
+  if (await succeeds(...args)) return true;
+  failed += 1;
+  failures.push(`✕ ${args.join(' ')}`);
+  return false;
 }
 
 /** Runs a program of ours to its end; flags of Node stand before its file. */
