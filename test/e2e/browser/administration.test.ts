@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
+import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
+import { verifiesStandard } from '../../../pkg/local/demo/standard-webhooks.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { type Receiver, startReceiver } from '../../support/fakes/receiver.ts';
+import { LmsFrames } from '../../support/lms/frames.ts';
+import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
+import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
+import { platform } from '../../support/programs/platform.ts';
+import { waitFor } from '../../support/wait.ts';
+import { type Credentials, firstAdministrator, openAs, signIn } from './app.ts';
+
+/** What an administrator does in the pages, from the first sign-in on. */
+const where = await platform();
+let tenant: DemoTenant;
+let browser: TestBrowser;
+let lms: Lms;
+let receiver: Receiver;
+let administrator: Credentials;
+
+beforeAll(async () => {
+  [tenant, browser, lms, receiver] = await Promise.all([
+    demoTenant(where, { limits: { requestsPerUserPerMinute: 2_000 } }),
+    openBrowser('third-party blocked'),
+    Lms.start(),
+    startReceiver(),
+  ]);
+  administrator = await firstAdministrator(where, tenant);
+}, 180_000);
+
+afterAll(async () => {
+  await Promise.all([browser?.close(), lms?.stop(), receiver?.close()]);
+});
+
+const row = (page: Page, name: RegExp): Locator => page.getByRole('row', { name });
+const GRACE = { email: 'grace@example.org', password: 'four unrelated words make one' };
+
+/** Adds a person and returns the address at which they set their password. */
+async function addGrace(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Add person' }).click();
+  const form = page.getByRole('dialog', { name: 'Add person' });
+  await form.getByLabel('E-mail address').fill(GRACE.email);
+  await form.getByLabel('User name').fill('grace');
+  await form.getByLabel('Name that others see').fill('Grace Okoro');
+  await form.getByRole('button', { name: 'Add person' }).click();
+  await page.getByRole('button', { name: 'Make link' }).click();
+  const address = await page.getByLabel('Address to hand on').inputValue();
+  await page.getByRole('button', { name: 'Done' }).click();
+  return address;
+}
+
+test('the first administrator is welcomed, adds a person, and puts them into a group that opens a folder', async () => {
+  const page = await openAs(browser, tenant, administrator, '/');
+  await page.getByRole('heading', { name: /^Welcome to/ }).waitFor();
+  await page.getByRole('link', { name: 'Add people' }).click();
+  const address = await addGrace(page);
+  await page.getByRole('link', { name: 'Groups' }).click();
+  await page.getByRole('button', { name: 'Add group' }).click();
+  await page.getByRole('dialog', { name: 'Add group' }).getByLabel('Name').fill('Reading circle');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Reading circle' }).waitFor();
+  await page.getByRole('combobox', { name: 'Add a person' }).fill('grace');
+  await page.getByRole('option', { name: 'Grace Okoro' }).click();
+  await page.getByRole('button', { name: 'Remove Grace Okoro' }).waitFor();
+  const { body: folder } = await tenant.admin.post('/folders', { name: 'Texts for the circle' });
+  const [group] = (await tenant.admin.get('/groups')).body.data;
+  await tenant.admin.post(`/folders/${folder.id}/permissions`, { group_id: group.id, permission_level: 'read' });
+
+  await page.context().clearCookies();
+  await page.goto(address);
+  await page.getByLabel('New password').fill(GRACE.password);
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await signIn(page, GRACE);
+  await page.getByRole('link', { name: 'Shared with me' }).click();
+  await row(page, /Texts for the circle/).waitFor();
+
+  expect(await page.getByRole('link', { name: 'Administration' }).count()).toBe(0);
+});
+
+test('a webhook shows its secret once and signs with it; its delivery is seen, and is sent again with its id', async () => {
+  const page = await openAs(browser, tenant, administrator, '/admin/webhooks');
+  await page.getByRole('button', { name: 'Add webhook' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add webhook' });
+  await form.getByLabel('Address').fill(receiver.url);
+  await form.getByLabel('What it is for').fill('Catalogue');
+  await form.getByRole('button', { name: 'Add webhook' }).click();
+  const secret = await page.getByRole('textbox', { name: 'Secret' }).inputValue();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('heading', { name: 'Catalogue' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Catalogue' }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+
+  await tenant.admin.upload('/files', { name: 'news.txt', file: Buffer.from('news') });
+  await row(page, /file\.created Delivered/).waitFor();
+  await page.getByRole('button', { name: 'file.created' }).click();
+  const delivery = page.getByRole('dialog', { name: 'Delivery of file.created' });
+  await delivery.getByText('Answered 204').waitFor();
+  await delivery.getByText('"name": "news.txt"').waitFor();
+  await delivery.getByRole('button', { name: 'Deliver again' }).click();
+  await waitFor('the second delivery', async () => (await row(page, /file\.created Delivered/).count()) === 2);
+
+  const [first, second] = receiver.received;
+  expect([first, second].map((one) => one && verifiesStandard(one, secret))).toEqual([true, true]);
+  expect([receiver.received.length, second?.id]).toEqual([2, first?.id]);
+});
+
+test('a schedule is made with its next runs in sight, is run now, and leads to its job', async () => {
+  const page = await openAs(browser, tenant, administrator, '/admin/schedules');
+  await page.getByRole('button', { name: 'Add schedule' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add schedule' });
+  await form.getByLabel('Name').fill('Old trash');
+  await form.getByLabel('How often').selectOption('Every week');
+  await form.getByLabel('Day of the week').selectOption('Friday');
+  await form.getByLabel('Time', { exact: true }).fill('04:30');
+  await form.getByLabel('Time zone').selectOption('Asia/Tokyo');
+  await waitFor('five Fridays', async () => {
+    const runs = await form.getByRole('region', { name: 'The next runs' }).getByRole('listitem').allInnerTexts();
+    return runs.length === 5 && runs.every((text) => /^Friday.*0?4:30/.test(text));
+  });
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Old trash' }).click();
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByText('“Old trash” has begun.').first().waitFor();
+  await page.getByRole('button', { name: 'Show job' }).click();
+
+  await page.getByRole('heading', { name: /Empty the trash/ }).waitFor();
+  await page.getByText('Done', { exact: true }).first().waitFor();
+  const [schedule] = (await tenant.admin.get('/schedules')).body.data;
+  expect((await tenant.admin.get(`/schedules/${schedule.id}/runs`)).body.data.length).toBe(1);
+});
+
+test('the audit log shows what one person did, and saves it as a table', async () => {
+  const theirs = await tenant.anonymous.login(GRACE.email, GRACE.password);
+  await theirs.post('/folders', { name: 'Drafts' });
+  const page = await openAs(browser, tenant, administrator, '/admin/audit');
+  await page.getByRole('combobox', { name: 'Who' }).fill('grace');
+  await page.getByRole('option', { name: 'Grace Okoro' }).click();
+  await page.getByLabel('What').selectOption('Made a folder');
+  await waitFor('one entry', async () => (await page.getByRole('main').locator('summary').count()) === 1);
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: /CSV/ }).click()]);
+
+  const lines = (await readFile(await saved.path(), 'utf8')).trimEnd().split('\r\n');
+  expect([lines.length, lines[1]]).toEqual([2, expect.stringContaining(',folder.create,folder,')]);
+});
+
+test('an LMS registers itself at the address that the administrator made, once', async () => {
+  const page = await openAs(browser, tenant, administrator, '/admin/lms');
+  await page.getByRole('button', { name: 'Connect an LMS' }).click();
+  await page.getByLabel('What people call this LMS').fill('Moodle of the faculty');
+  await page.getByRole('button', { name: 'Make address' }).click();
+  const address = await page.getByLabel('Address for the LMS').inputValue();
+  await page.getByRole('button', { name: 'Done' }).click();
+  const desk = new RegistrationDesk(lms, FACES.moodle);
+  const other = await browser.page();
+  await other.goto(new LmsFrames(lms).url('Tools', desk.open(address)));
+  const tool = other.frameLocator('iframe[name=tool]');
+  await tool.getByRole('button', { name: 'Register' }).click();
+  await tool.getByRole('button', { name: 'Back to the LMS' }).waitFor();
+
+  await waitFor('the LMS in the list', async () => {
+    await page.reload();
+    await page.getByRole('heading', { name: 'LMSs' }).waitFor();
+    await page.getByRole('main').locator('.c-skeleton').first().waitFor({ state: 'detached' });
+    return (await page.getByRole('link', { name: 'Moodle of the faculty' }).count()) === 1;
+  });
+  await page.getByRole('link', { name: 'Moodle of the faculty' }).click();
+  await page.getByText('Nobody has launched yet.').waitFor();
+  await other.goto(new LmsFrames(lms).url('Tools', desk.open(address)));
+  await tool.getByRole('heading').first().waitFor();
+
+  expect([desk.tools.length, await tool.getByRole('button', { name: 'Register' }).count()]).toEqual([1, 0]);
+});
+
+test('a rule for links counts at once: a link without a password stops working', async () => {
+  const { body: file } = await tenant.admin.upload('/files', { name: 'open.txt', file: Buffer.from('open') });
+  const { body: link } = await tenant.admin.post(`/files/${file.id}/share`, {});
+  const page = await openAs(browser, tenant, administrator, '/admin/links');
+  const stranger = await browser.page();
+  await stranger.goto(link.url);
+  await stranger.getByRole('heading', { name: 'open.txt' }).waitFor();
+
+  await page.getByRole('checkbox', { name: 'Each link needs a password' }).check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The rules are saved.').first().waitFor();
+  await stranger.reload();
+  await stranger.getByRole('heading', { name: 'This link does not work' }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Links' }).click();
+  await page.getByText('Links need a password here: give it one.').waitFor();
+
+  expect((await tenant.admin.get('/settings')).body.share_links).toMatchObject({ password_required: true });
+});
