@@ -91,7 +91,7 @@ export const UserChanges = changesOf(
 ).meta({ id: 'UserChanges' });
 export type UserChanges = z.output<typeof UserChanges>;
 
-export const USER_SORT_FIELDS = ['created_at', 'updated_at', 'email', 'username', 'id'] as const;
+export const USER_SORT_FIELDS = ['created_at', 'updated_at', 'email', 'username', 'storage_used', 'id'] as const;
 
 export const UserQuery = z.object({
   ...pageQueryOf(USER_SORT_FIELDS),

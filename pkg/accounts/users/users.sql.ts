@@ -12,6 +12,7 @@ const USERS = keyset<User, (typeof USER_SORT_FIELDS)[number]>({
     updated_at: timeKey('updated_at', ({ updatedAt }) => updatedAt),
     email: foldedKey('email', ({ email }) => email),
     username: foldedKey('username', ({ username }) => username),
+    storage_used: integerKey('storage_used', ({ storageUsed }) => storageUsed),
     id: integerKey('id', ({ id }) => id),
   },
   fields: USER_SORT_FIELDS,

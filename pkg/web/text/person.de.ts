@@ -74,4 +74,5 @@ export const de: Texts<typeof en> = {
   sort: 'Reihenfolge',
   sortEmail: 'Nach Adresse',
   sortNewest: 'Neueste zuerst',
+  sortStorage: 'Nach belegtem Speicherplatz',
 };

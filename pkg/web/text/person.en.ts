@@ -71,4 +71,5 @@ export const en = {
   sort: 'Order',
   sortEmail: 'By address',
   sortNewest: 'Newest first',
+  sortStorage: 'Most storage first',
 } as const;

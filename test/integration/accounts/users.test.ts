@@ -253,7 +253,7 @@ describe('deleting', () => {
 describe('the list', () => {
   test('comes in pages that meet without gap or double, in any order, and links to the next', async () => {
     for (const at of range(7)) await tenant.admin.post('/users', { ...person(`page-${at}`), password: undefined });
-    for (const sort of ['username', '-username', 'created_at', '-updated_at,email', 'id']) {
+    for (const sort of ['username', '-username', 'created_at', '-updated_at,email', '-storage_used', 'id']) {
       const seen: string[] = [];
       let url: string | null = `/users?q=page-&limit=3&sort=${sort}`;
       while (url !== null) {
@@ -264,6 +264,21 @@ describe('the list', () => {
       }
       expect(seen.toSorted()).toEqual(range(7).map((at) => `page-${at}`));
     }
+  });
+
+  test('by storage begins with whoever stores most', async () => {
+    for (const [at, bytes] of [20, 3_000, 100].entries()) {
+      const { api } = await tenant.user({ email: `stores-${at}@example.org` });
+      await api.upload('/files', { name: 'a', file: Buffer.alloc(bytes) });
+    }
+
+    const { body } = await tenant.admin.get('/users', { query: { q: 'stores-', sort: '-storage_used' } });
+
+    expect(body.data.map((user: { email: string; storage_used: number }) => [user.email, user.storage_used])).toEqual([
+      ['stores-1@example.org', 3_000],
+      ['stores-2@example.org', 100],
+      ['stores-0@example.org', 20],
+    ]);
   });
 
   test.each(['username', '-username'])(

@@ -49,6 +49,22 @@ test('an administrator finds a person by role and state, and changes name and qu
   });
 });
 
+test('people are sorted by what they store', async () => {
+  for (const [at, bytes] of [10, 5_000, 200].entries()) {
+    const { api } = await tenant.user({ email: `hoards-${at}@example.org` });
+    await api.upload('/files', { name: 'a', file: Buffer.alloc(bytes) });
+  }
+  const page = await administrator('/admin/people');
+  await page.getByRole('searchbox').fill('hoards-');
+  await page.getByLabel('Order').selectOption('Most storage first');
+
+  await waitFor('the three, the one who stores most first', async () => {
+    const rows = await page.getByRole('row').filter({ hasText: 'hoards-' }).allInnerTexts();
+    return rows.map((text) => /hoards-(\d)/.exec(text)?.[1]).join() === '1,2,0';
+  });
+  expect(await page.getByRole('row').nth(1).innerText()).toContain('4.9 KB');
+});
+
 test('a person is signed out everywhere, and kept out while deactivated', async () => {
   const { user, api } = await tenant.user();
   const page = await administrator(`/admin/people/${user.id}`);

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { User } from '../../api/operations.generated.ts';
 import { Button } from '../../design/button.tsx';
+import { classes } from '../../design/classes.ts';
 import { EndlessList } from '../../design/endless-list.tsx';
 import { Select } from '../../design/select.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
@@ -26,7 +27,7 @@ export function PeoplePage() {
   const [query, setQuery] = useState('');
   const [role, setRole] = useState<'' | Role>('');
   const [state, setState] = useState<State>('');
-  const [sort, setSort] = useState<'email' | '-created_at'>('email');
+  const [sort, setSort] = useState<'email' | '-created_at' | '-storage_used'>('email');
   const [isAdding, setAdding] = useState(false);
   const asked = useSettled(query.trim());
   const people = usePages(
@@ -96,6 +97,7 @@ export function PeoplePage() {
           options={[
             { value: 'email', label: person('sortEmail') },
             { value: '-created_at', label: person('sortNewest') },
+            { value: '-storage_used', label: person('sortStorage') },
           ]}
         />
       </div>
@@ -111,7 +113,7 @@ export function PeoplePage() {
           onMore={people.more}
         >
           <div class="admin-scroll" role="region" aria-label={t('people.title')} tabIndex={0}>
-            <table class="admin-table people-table">
+            <table class={classes('admin-table people-table', sort === '-storage_used' && 'people-by-storage')}>
               <thead>
                 <tr>
                   <th scope="col">{t('people.name')}</th>
