@@ -38,12 +38,19 @@ interface Day {
   readonly signIns: number;
 }
 
+interface DeliveryDay {
+  readonly day: string;
+  readonly sent: number;
+  readonly failed: number;
+}
+
 export interface TenantUsageRows {
   readonly totals: Totals;
   readonly largest: readonly Large[];
   readonly types: readonly OfType[];
   readonly months: readonly Month[];
   readonly days: readonly Day[];
+  readonly deliveries: readonly DeliveryDay[];
 }
 
 const TOTALS = `
@@ -80,7 +87,13 @@ const DAYS = `
     count(*) FILTER (WHERE action = 'file.upload') AS uploads, count(*) FILTER (WHERE action = 'session.create') AS "signIns"
   FROM audit_entries WHERE at >= date_trunc('day', now(), 'UTC') - interval '29 days' GROUP BY 1 ORDER BY 1`;
 
-/** Takes five statements, which read the rows of all files and versions, and the audit log of 30 days. */
+/** The statistics of webhooks, those of deleted ones too: eight days of them are stored. */
+const DELIVERIES = `
+  SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, sum(sent)::bigint AS sent, sum(failed)::bigint AS failed
+  FROM carrel.delivery_statistics
+  WHERE tenant = current_user AND hour >= date_trunc('day', now(), 'UTC') - interval '6 days' GROUP BY 1 ORDER BY 1`;
+
+/** Takes six statements, which read the rows of all files and versions, and the audit log of 30 days. */
 export async function tenantUsage(sql: Sql): Promise<TenantUsageRows> {
   const [totals] = await sql.query<Totals>(TOTALS);
   if (!totals) throw new Error('the totals have no row');
@@ -90,5 +103,6 @@ export async function tenantUsage(sql: Sql): Promise<TenantUsageRows> {
     types: await sql.query<OfType>(TYPES),
     months: await sql.query<Month>(MONTHS),
     days: await sql.query<Day>(DAYS),
+    deliveries: await sql.query<DeliveryDay>(DELIVERIES),
   };
 }

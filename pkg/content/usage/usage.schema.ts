@@ -65,6 +65,15 @@ export const TenantUsageView = z
         }),
       )
       .describe('the last 30 days; a day without entries in the audit log is left out'),
+    deliveries: z
+      .array(
+        z.object({
+          day: z.iso.date().meta({ description: 'in UTC', example: '2026-11-27' }),
+          sent: Count.describe('attempts of all webhooks'),
+          failed: Count.describe('attempts without a 2xx answer'),
+        }),
+      )
+      .describe('calls of webhooks in the last 7 days; a day without any is left out'),
   })
   .meta({ id: 'TenantUsage' });
 export type TenantUsageView = z.output<typeof TenantUsageView>;

@@ -49,4 +49,8 @@ export const de: Texts<typeof en> = {
   uploads: 'Uploads',
   signIns: 'Anmeldungen',
   activePeople: 'Aktive Personen',
+
+  byDelivery: 'Aufrufe von Webhooks in den letzten 7 Tagen',
+  answered: 'Erfolgreich beantwortet',
+  failed: 'Fehlgeschlagen',
 };

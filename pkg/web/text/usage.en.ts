@@ -46,4 +46,8 @@ export const en = {
   uploads: 'Uploads',
   signIns: 'Sign-ins',
   activePeople: 'Active people',
+
+  byDelivery: 'Calls of webhooks in the last 7 days',
+  answered: 'Answered with success',
+  failed: 'Failed',
 } as const;

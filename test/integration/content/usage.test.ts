@@ -68,6 +68,18 @@ test('administrators see what all people store together, by person, type, month 
     await bob.api.delete(`/files/${trashed.id}`);
     await bob.api.put(`/files/${(await add(bob.api, 'd.txt', 3)).body.id}/metadata/pages`, { value: 7, value_type: 'number' });
     const versions = `"${tenantRole(fresh.slug)}".file_versions`;
+    const deliveries = [
+      [tenantRole(fresh.slug), 0, 4, 1],
+      [tenantRole(fresh.slug), 0, 2, 0],
+      [tenantRole(fresh.slug), 7, 9, 9],
+      ['tenant_of_others', 0, 5, 5],
+    ];
+    for (const [role, days, sent, failed] of deliveries)
+      await fresh.rows.pool.query(
+        `INSERT INTO carrel.delivery_statistics (tenant, endpoint, hour, sent, failed, latency)
+         VALUES ($1, gen_random_uuid(), date_trunc('day', now(), 'UTC') - $2::int * interval '1 day', $3, $4, '{}')`,
+        [role, days, sent, failed],
+      );
     await fresh.rows.pool.query(`UPDATE ${versions} SET created_at = now() - interval '13 months' WHERE size = 3`);
 
     const { status, body } = await fresh.admin.get('/usage');
@@ -95,6 +107,7 @@ test('administrators see what all people store together, by person, type, month 
       ],
       months: [{ month: day.slice(0, 7), versions: 4, bytes: 557 }],
       days: [{ day, people: 3, uploads: 5, sign_ins: expect.any(Number) }],
+      deliveries: [{ day, sent: 6, failed: 1 }],
     });
     expect((await bob.api.get('/usage')).status).toBe(403);
   } finally {

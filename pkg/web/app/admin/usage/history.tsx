@@ -6,9 +6,11 @@ import { sizeInWords } from '../../size-in-words.ts';
 
 const MONTHS = 12;
 const DAYS = 30;
+const DELIVERY_DAYS = 7;
 const STEP = 1024;
+const NONE = { sent: 0, failed: 0 } as const;
 
-/** What came when: bytes by month, and what people did by day. Days and months are those of UTC, as the API counts them. */
+/** Bytes by month, and what people and webhooks did by day. Days and months are those of UTC, as the API counts them. */
 export function History({ usage }: { readonly usage: TenantUsage }) {
   const now = new Date(usage.counted_at);
   const [year, month, today] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
@@ -23,6 +25,8 @@ export function History({ usage }: { readonly usage: TenantUsage }) {
   const dayName = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const ofDays = (field: 'people' | 'uploads' | 'sign_ins'): number[] =>
     days.map((one) => dayOf.get(one.toISOString().slice(0, 10))?.[field] ?? 0);
+  const deliveryOf = new Map(usage.deliveries.map((one) => [one.day, one]));
+  const ofDeliveries = days.slice(-DELIVERY_DAYS).map((one) => deliveryOf.get(one.toISOString().slice(0, 10)) ?? NONE);
   return (
     <div class="usage-pair">
       <section class="usage-part">
@@ -49,6 +53,21 @@ export function History({ usage }: { readonly usage: TenantUsage }) {
           format={inDigits}
         />
       </section>
+      {usage.deliveries.length > 0 && (
+        <section class="usage-part usage-wide">
+          <Plot
+            title={t('byDelivery')}
+            tableLabel={t('table')}
+            kind="bars"
+            labels={days.slice(-DELIVERY_DAYS).map((one) => dayName.format(one))}
+            series={[
+              { name: t('answered'), values: ofDeliveries.map(({ sent, failed }) => sent - failed) },
+              { name: t('failed'), values: ofDeliveries.map(({ failed }) => failed) },
+            ]}
+            format={inDigits}
+          />
+        </section>
+      )}
     </div>
   );
 }
