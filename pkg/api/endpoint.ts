@@ -121,7 +121,7 @@ interface EndpointBase<Params> {
    * For `caller: 'anyone'`: the limit against which a request counts. Default: the limit of all requests without a token.
    * A function returns the uuid of the user whom the parameters authenticate, or undefined if they authenticate nobody.
    */
-  readonly counts?: 'login' | 'refresh' | ((params: Params) => string | undefined);
+  readonly counts?: 'login' | 'refresh' | 'link' | ((params: Params) => string | undefined);
   /**
    * A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these
    * tags.

@@ -45,6 +45,8 @@ export interface PageRoute {
   readonly path: string;
   /** `json`: programs post here, not browsers; refusals are JSON too. Default: a form. */
   readonly takes?: 'json';
+  /** The limit against which a request counts. Default: that of pages. */
+  readonly counts?: 'link';
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 }
 

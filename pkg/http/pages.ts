@@ -34,7 +34,7 @@ export function servePage(route: PageRoute, deps: PageDeps): Handler {
         throw new PageProblem('host_unknown', 421, 'This service does not answer under this host name.', {
           messages: { de: 'Dieser Dienst antwortet nicht unter diesem Hostnamen.' },
         });
-      await deps.admission.admit(ctx, 'page');
+      await deps.admission.admit(ctx, route.counts ?? 'page');
       const request = await pageRequest(ctx, route, languages);
       const { ip, requestId } = request;
       send(ctx, await origins.run({ userId: null, ip, requestId }, () => route.handle(request)));

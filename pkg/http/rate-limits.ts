@@ -11,13 +11,19 @@ export const RATE_LIMITS = {
 } as const;
 
 /**
- * The purpose of a request without a token: to sign in, to refresh a session, a page of the LTI protocol, or anything else in the
- * API.
+ * The purpose of a request without a token: to sign in, to refresh a session, a page of the LTI protocol, a share link (its page,
+ * lists, downloads and uploads), or anything else in the API.
  */
-export type AnonymousKind = 'api' | 'login' | 'refresh' | 'page';
+export type AnonymousKind = 'api' | 'login' | 'refresh' | 'page' | 'link';
 
 /** Login initiation, launch, the launch by the LMS's storage, and the page of the course. */
 const PAGES_OF_A_LAUNCH = 4;
+
+/**
+ * Somebody who opens a folder and downloads three files sends 9 requests: three for the page, and two for each file. The share of
+ * one network in 2,000 is 667, so 74 people behind one address do so in a minute.
+ */
+const LINKS = 2;
 
 /**
  * Requests without a token are counted by kind, each kind against its share of the tenant's limit, so that none starves another.
@@ -28,6 +34,7 @@ export const ANONYMOUS_SHARES: Readonly<Record<AnonymousKind, { readonly key: st
   login: { key: 'login', share: 1 / 5 },
   refresh: { key: 'refresh', share: 1 },
   page: { key: 'pages', share: PAGES_OF_A_LAUNCH },
+  link: { key: 'links', share: LINKS },
 };
 
 /** The share of one network in each kind: two networks leave a third to everyone else. */

@@ -6,7 +6,7 @@ import { PASSWORD_HEADER, SESSION_HEADER } from './share-password-header.ts';
 import { ShareDownloadQuery, ShareParams } from './shares.schema.ts';
 
 const ZIP = { stream: 'application/zip' };
-const ANYONE = { tag: 'shares', caller: 'anyone', takes: [SESSION_HEADER] } as const;
+const ANYONE = { tag: 'shares', caller: 'anyone', counts: 'link', takes: [SESSION_HEADER] } as const;
 
 /** Endpoints for anybody who has a share link: see what it shares; browse and download a shared folder. */
 export const folderLinkEndpoints = (links: FolderLinks): Endpoint[] => [

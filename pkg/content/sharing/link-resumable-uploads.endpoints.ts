@@ -29,7 +29,7 @@ const ADMISSION: readonly ProblemCode[] = [
   'upload_expired',
   'tus_version_unsupported',
 ];
-const ANYONE = { tag: 'shares', caller: 'anyone', overridable: true } as const;
+const ANYONE = { tag: 'shares', caller: 'anyone', counts: 'link', overridable: true } as const;
 
 /** Hides from the sender which file the upload became. */
 const shown = (upload: PartialUpload): PartialUpload => ({ ...upload, file: null });
@@ -51,6 +51,7 @@ export const linkResumableUploadEndpoints = ({
     summary: 'Show the tus versions and extensions that uploads by a share link support',
     tag: 'shares',
     caller: 'anyone',
+    counts: 'link',
     params: ShareParams,
     replies: { 204: null },
     gives: CAPABILITIES,

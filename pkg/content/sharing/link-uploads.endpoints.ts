@@ -25,6 +25,7 @@ export const linkUploadEndpoints = ({ links, uploads }: { links: LinkUploads; up
     summary: 'Upload a file into the folder of a share link; if its name is taken, it is renamed',
     tag: 'shares',
     caller: 'anyone',
+    counts: 'link',
     params: ShareParams,
     body: { stream: ['multipart/form-data'], schema: LinkUploadForm },
     takes: [PASSWORD_HEADER, SESSION_HEADER],

@@ -4,7 +4,7 @@ import { passwordOf, SESSION_HEADER } from './share-password-header.ts';
 import { ShareDownloadQuery, ShareParams, SharePassword } from './shares.schema.ts';
 import type { ShareDownloads } from './share-downloads.service.ts';
 
-const ANYONE = { tag: 'shares', caller: 'anyone', params: ShareParams } as const;
+const ANYONE = { tag: 'shares', caller: 'anyone', counts: 'link', params: ShareParams } as const;
 export const ANY_CONTENT = { stream: '*/*' };
 export const SHARE_DOWNLOAD_ERRORS: readonly ProblemCode[] = [
   'not_found',

@@ -182,6 +182,7 @@ test('two networks that ask for all they can leave a third of every limit withou
     login: (from: object) => tenant.anonymous.post('/auth/login', { email: 'a@example.org', password: 'wrong' }, from),
     refresh: (from: object) => tenant.anonymous.post('/auth/refresh', { refresh_token: 'none' }, from),
     page: (from: object) => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`, from),
+    link: (from: object) => tenant.anonymous.get('/s/none/children', from),
   };
   // An IPv6 connection has 256 networks of 64 bits, which count as one.
   const flooding = range(64).flatMap((at) => [
@@ -196,7 +197,7 @@ test('two networks that ask for all they can leave a third of every limit withou
   }
 
   // The login of the harness came before.
-  expect(taken).toEqual({ reference: [6, 404], login: [6, 401], refresh: [30, 401], page: [120, 400] });
+  expect(taken).toEqual({ reference: [6, 404], login: [6, 401], refresh: [30, 401], page: [120, 400], link: [60, 404] });
 });
 
 test('requests without a token keep nobody from downloads by link, signing in, or staying signed in', async () => {
