@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Bytes, changesOf, Etag, NamedTime, text, Timestamp, Uuid } from '../../api/schemas.ts';
+import { NamePart } from '../model/files/files.schema.ts';
 import { LINK_RULES } from './link-rules.policy.ts';
 
 const DOWNLOADS_MAX = 2 ** 31 - 1;
@@ -54,7 +55,10 @@ export const SharePage = pageOf(ShareView).meta({ id: 'SharePage' });
 export const SHARE_SORT_FIELDS = ['created_at'] as const;
 export const ShareQuery = z.object(pageQueryOf(SHARE_SORT_FIELDS));
 /** Query of the list of all links that the caller may see. */
-export const AllSharesQuery = ShareQuery.extend({ owner: Uuid.optional().describe('links that this user made') });
+export const AllSharesQuery = ShareQuery.extend({
+  owner: Uuid.optional().describe('links that this user made'),
+  q: NamePart.optional().describe('part of the name of the file or folder; case and accents do not matter'),
+});
 export type AllSharesQuery = z.output<typeof AllSharesQuery>;
 export type ShareQuery = z.output<typeof ShareQuery>;
 

@@ -15,8 +15,10 @@ import { type AuthorizedTransactions, authorizedTransactions } from '../model/ac
 import { levelOn } from '../model/access/inherited-access.policy.ts';
 import { requireShared } from './grants.service.ts';
 import type { Resource } from '../model/access/grants.sql.ts';
+import { nameContains } from '../model/names/names.sql.ts';
 import {
   findShare,
+  FOLDED_NAME,
   insertShare,
   IS_LIVE,
   makerIsAdmin,
@@ -116,13 +118,14 @@ export class Shares {
    * Lists the links that the actor made, if they are still admin of the file or folder; for an administrator, all links. `owner`
    * selects the links that this user made. Runs one statement.
    */
-  async list(actor: Actor, { owner, ...query }: AllSharesQuery): Promise<Page<ShareView>> {
+  async list(actor: Actor, { owner, q, ...query }: AllSharesQuery): Promise<Page<ShareView>> {
     const caller = { actor, granted: await actor.permissionSet() };
     return this.#page(query, caller, (params) => [
       ...(isAdministrator(actor)
         ? []
         : [`s.created_by = ${params.add(actor.userId)}`, makerIsAdmin(params.add(this.#clock.now()))]),
       ...(owner === undefined ? [] : [`s.created_by = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(owner)})`]),
+      ...(q === undefined ? [] : [nameContains(FOLDED_NAME, params.add(q))]),
     ]);
   }
 

@@ -4,6 +4,7 @@ import { integerKey, keyset, timeKey } from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../model/access/inherited-access.policy.ts';
 import { LINK_POLICY, type LinkPolicy } from '../../settings/link-policy.sql.ts';
 import { ancestorsOf } from '../model/files/files.sql.ts';
+import { foldedName } from '../model/names/names.sql.ts';
 import { requireLawful } from './link-rules.policy.ts';
 import { SHARE_SORT_FIELDS, type ShareMode } from './shares.schema.ts';
 
@@ -45,6 +46,9 @@ export const SHARE_JOINS = `s LEFT JOIN files f ON f.id = s.file_id
   JOIN users c ON c.id = s.created_by`;
 /** The condition that the file or folder of link `s` is not in the trash. */
 export const IS_LIVE = 'CASE WHEN s.file_id IS NULL THEN d.deleted_at ELSE f.deleted_at END IS NULL';
+
+/** The name of what link `s` shares, without case and accents. */
+export const FOLDED_NAME = `CASE WHEN s.file_id IS NULL THEN ${foldedName('d.name')} ELSE f.name_search END`;
 
 type ShareSort = (typeof SHARE_SORT_FIELDS)[number] | 'id';
 
