@@ -59,7 +59,7 @@ export function SendFiles({ link, folder, onSent, isShown = true, onShow }: Prop
   const [isAsked, setAsked] = useState(false);
   const [isFiltered, setFiltered] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const announcer = useRef(new Announcer()).current;
+  const announcer = useRef(new Announcer(holdInWords)).current;
   const id = useId();
   const { queue, search } = uploader;
   const summary = queue.summary();
@@ -69,7 +69,7 @@ export function SendFiles({ link, folder, onSent, isShown = true, onShow }: Prop
   sender.sender = name.trim();
 
   useEffect(() => {
-    const text = announcer.next(summary);
+    const text = announcer.next(summary, search.isRunning);
     if (text !== undefined) announce(text);
   });
   const shownSent = useRef(sent);

@@ -40,6 +40,56 @@ test('a screen reader hears about failures', () => {
   ]);
 });
 
+test('of many failures a screen reader hears the first, and all of them at the end', () => {
+  const queue = queueOf(40);
+  const end = (id: number): void => {
+    if (id % 2 === 0) queue.failed(id, { code: 'payload_too_large', message: '' });
+    else queue.done(id, 'file');
+  };
+
+  expect(spoken(queue, new Announcer(), end)).toEqual([
+    'Upload of 40 files has started.',
+    '1 file could not be uploaded.',
+    '25 percent uploaded.',
+    '50 percent uploaded.',
+    '75 percent uploaded.',
+    '20 files uploaded. 20 files could not be uploaded.',
+  ]);
+});
+
+test('a screen reader hears once why uploads have stopped, and that they go on', () => {
+  const [queue, announcer] = [queueOf(2), new Announcer()];
+  const said = [announcer.next(queue.summary())];
+  queue.hold = { reason: 'stopped', problem: { code: 'quota_exceeded', message: '' } };
+  said.push(announcer.next(queue.summary()), announcer.next(queue.summary()));
+  queue.release('stopped');
+  said.push(announcer.next(queue.summary()), ...spoken(queue, announcer, (id) => queue.done(id, 'file')));
+
+  expect(said.filter((text) => text !== undefined)).toEqual([
+    'Upload of 2 files has started.',
+    'Uploads have stopped: The storage is full. Delete something for ever, or ask your administrator for more.',
+    '50 percent uploaded.',
+    '2 files uploaded.',
+  ]);
+});
+
+test('a screen reader hears of no start while uploads are stopped, or while files are still being found', () => {
+  const [queue, announcer] = [queueOf(1), new Announcer(() => 'Enter your name.')];
+  queue.hold = { reason: 'stopped' };
+  const said = [announcer.next(queue.summary())];
+  queue.release('stopped');
+  said.push(announcer.next(queue.summary(), true), announcer.next(queue.summary()));
+
+  expect(said).toEqual(['Enter your name.', undefined, 'Upload of 1 file has started.']);
+});
+
+test('a screen reader hears of uploads that a reload interrupted', () => {
+  const [queue, announcer] = [queueOf(0), new Announcer()];
+  queue.add([{ folderId: null, path: ['a.txt'], file: undefined, size: 10 }], 'interrupted');
+
+  expect([announcer.next(queue.summary()), announcer.next(queue.summary())]).toEqual(['1 upload was interrupted.', undefined]);
+});
+
 test('a screen reader hears once that names are taken, and the end only after the answer', () => {
   const [queue, announcer] = [queueOf(2), new Announcer()];
   const said = spoken(queue, announcer, (id) => queue.failed(id, { code: 'name_conflict', message: '' }));

@@ -157,7 +157,7 @@ test('a large file that a reload interrupts continues once it is chosen again', 
   await page.getByText(/^16 MB of 20 MB/).waitFor();
   isHeld = false;
   await page.reload();
-  await page.getByText('1 upload was interrupted.').waitFor();
+  await page.getByText('1 upload was interrupted.').first().waitFor();
   await chooseFilm('Choose files again');
   await page.getByText('1 file sent', { exact: true }).waitFor();
 
@@ -187,7 +187,7 @@ test('a link that ends while files are sent says so, and keeps what was sent on 
   await page.getByText('1 file sent', { exact: true }).waitFor();
   await ada.api.patch(`/shares/${link.id}`, { is_active: false });
   await choose(page, file('late.txt'));
-  await page.getByText('This link has ended. What you have sent has arrived.').waitFor();
+  await page.getByText('This link has ended. What you have sent has arrived.').first().waitFor();
 
   expect([await page.getByText('essay.txt').count(), (await arrived()).length]).toEqual([1, 1]);
 });
@@ -213,7 +213,7 @@ test('a file for which there is no room waits, and is sent once there is', async
   await tenant.admin.patch(`/users/${ada.user.id}`, { storage_quota: 50 });
   await page.getByLabel('Your name').fill('Grace');
   await choose(page, file('essay.txt', 100));
-  await page.getByText('There is no room for more files. Tell whoever sent you the link.').waitFor();
+  await page.getByText('There is no room for more files. Tell whoever sent you the link.').first().waitFor();
   await tenant.admin.patch(`/users/${ada.user.id}`, { storage_quota: before.storage_quota });
   await page.getByRole('button', { name: 'Try again now' }).click();
   await page.getByText('1 file sent', { exact: true }).waitFor();

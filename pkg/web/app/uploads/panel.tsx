@@ -24,7 +24,7 @@ export function Panel({ uploader }: { readonly uploader: Uploader }) {
   const summary = queue.summary();
   const { count: number, total } = summary;
   useEffect(() => {
-    const text = announcer.next(summary);
+    const text = announcer.next(summary, search.isRunning);
     if (text !== undefined) announce(text);
   });
 
