@@ -18,7 +18,8 @@ export function ToastArea({ closeLabel, label }: { readonly closeLabel: string; 
   useEffect(() => toasts.subscribe(() => setShown(toasts.shown)), []);
   return (
     <section class="c-toasts" aria-label={label}>
-      <div role="status" class="c-toasts-list">
+      {/* Not atomic: only the toast that has come is read, not those that are still there. */}
+      <div role="status" aria-atomic="false" class="c-toasts-list">
         {shown.map((toast) => (
           <Shown key={toast.id} toast={toast} closeLabel={closeLabel} />
         ))}

@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiProblem, isAbort, problemOf } from '../../api/problem.ts';
 import { Confirm } from '../../design/confirm.tsx';
 import type { Selection } from '../../design/grid/selection.ts';
-import { announce } from '../../design/live-region.tsx';
 import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
 import { problemText } from '../problem-text.ts';
@@ -64,7 +63,6 @@ export function useFileActions(list: EntryList): FileActions {
       if (failed > 0) toasts.show({ tone: 'danger', text: `${count('failed', failed)} ${why}`.trim() });
       else if (isCanceled) toasts.show({ text: count('canceled', done) });
       else if (done > 0) toasts.show({ text: says.done(done), ...(says.undo ? { action: says.undo } : {}) });
-      announce(says.done(done));
     } catch (error) {
       say(error);
     } finally {
