@@ -69,11 +69,31 @@ const TaskError = z
   })
   .meta({ id: 'JobError' });
 
+const SUBJECT_TYPES = ['file', 'folder', 'course'] as const;
+
+/** The one thing that a task is about, or the first of many, with the name that it had at the request. */
+export const TaskSubject = z
+  .object({
+    type: z.enum(SUBJECT_TYPES),
+    id: Uuid,
+    name: z.string().meta({ example: 'thesis.pdf' }),
+  })
+  .meta({ id: 'JobSubject' });
+export type TaskSubject = z.output<typeof TaskSubject>;
+
 const TaskOfAnyKind = z.object({
   id: Uuid,
+  subject: TaskSubject.nullable().describe(
+    'the file, folder or course that the job is about, by the name it had then; of a batch or an export the first item. ' +
+      'null: it is about none, you are not its requester, or the name is not known, or not yet',
+  ),
   state: z
     .enum(TASK_STATES)
     .describe('succeeded: each item has ended, although some may have failed; failed: the job could not begin'),
+  requested_by: z
+    .object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) })
+    .nullable()
+    .describe('whose rights it has; null: nobody’s, it is a job of the platform'),
   progress: z.object({
     done: z.int().min(0).meta({ description: 'items that have ended, failed and skipped ones included', example: 3 }),
     total: z.int().min(0).meta({ description: 'items so far; it grows until all are found', example: 4 }),
@@ -198,6 +218,7 @@ const OptimizeTask = TaskOfAnyKind.extend({
 }).meta({ id: 'OptimizeJob' });
 const TranslateTask = TaskOfAnyKind.extend({
   kind: z.literal('translate'),
+  target_language: z.string().meta({ description: 'BCP 47', example: 'es' }),
   result: Made.nullable().describe('null until it has succeeded'),
 }).meta({ id: 'TranslateJob' });
 

@@ -24,8 +24,8 @@ import { presentTaskItem, presentTaskTo } from './tasks.view.ts';
  * jobs are the worker's.
  *
  * Invariants:
- * - For others a task does not exist (404). Administrators see every task and may cancel it. Only the owner sees its items, which
- *   name people's files, and the link to an export.
+ * - For others a task does not exist (404). Administrators see every task and may cancel it. Only the owner sees its subject and
+ *   its items, which name people's files, and the link to an export.
  * - A task that has ended stays as it is.
  */
 export class Tasks {

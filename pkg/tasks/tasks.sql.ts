@@ -11,6 +11,7 @@ import {
   type TaskItemView,
   type TaskKindName,
   type TaskState,
+  type TaskSubject,
   type TaskView,
 } from './tasks.schema.ts';
 
@@ -28,15 +29,27 @@ export interface TaskRow {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly retryOf: string | null;
+  readonly subject: TaskSubject | null;
+  readonly requestedBy: TaskView['requested_by'];
+  /** Of a translation. */
+  readonly targetLanguage: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
 }
 
+/** A batch and an export name their items, which get their names later: '' for what the requester may not see. */
+const SUBJECT = `coalesce(t.arguments -> 'subject', CASE WHEN t.kind IN ('batch', 'export') THEN (
+    SELECT CASE WHEN i.target_name <> '' THEN jsonb_build_object('type', i.target_type, 'id', i.target, 'name', i.target_name) END
+    FROM task_items i WHERE i.task_id = t.id ORDER BY i.id LIMIT 1) END)`;
+
 /** The columns of a TaskRow; the query must call tasks `t`. */
 export const TASK_COLUMNS = `t.id, t.uuid, t.kind, t.user_id AS "userId", t.state, t.total, t.done, t.failed, t.skipped, t.result,
   t.error_code AS "errorCode", t.error_message AS "errorMessage",
-  (SELECT r.uuid FROM tasks r WHERE r.id = t.retry_of) AS "retryOf", t.created_at AS "createdAt",
+  (SELECT r.uuid FROM tasks r WHERE r.id = t.retry_of) AS "retryOf", ${SUBJECT} AS subject,
+  (SELECT jsonb_build_object('id', u.uuid, 'name', coalesce(u.display_name, u.username)) FROM users u WHERE u.id = t.user_id)
+    AS "requestedBy",
+  CASE WHEN t.kind = 'translate' THEN t.arguments ->> 'target' END AS "targetLanguage", t.created_at AS "createdAt",
   t.started_at AS "startedAt", t.ended_at AS "endedAt"`;
 
 export const UNFINISHED = `t.state IN ('queued', 'running')`;

@@ -2,12 +2,15 @@ import type { Actor } from '../api/actor.ts';
 import type { TaskItemView, TaskView } from './tasks.schema.ts';
 import type { TaskItemRow, TaskRow } from './tasks.sql.ts';
 
-/** `kind` and `result` fit together as their writers stored them. */
+/** `kind`, `result` and `target_language` fit together as their writers stored them. */
 export const presentTask = (task: TaskRow): TaskView =>
   ({
     id: task.uuid,
+    subject: task.subject,
     kind: task.kind,
+    ...(task.targetLanguage === null ? {} : { target_language: task.targetLanguage }),
     state: task.state,
+    requested_by: task.requestedBy,
     progress: { done: task.done, total: task.total, failed: task.failed, skipped: task.skipped },
     created_at: task.createdAt.toISOString(),
     started_at: task.startedAt?.toISOString() ?? null,
@@ -18,9 +21,11 @@ export const presentTask = (task: TaskRow): TaskView =>
     retry_of: task.retryOf,
   }) as TaskView;
 
-/** Shows the link of an export only to its requester. */
-export const presentTaskTo = ({ userId }: Pick<Actor, 'userId'>, task: TaskRow): TaskView =>
-  presentTask(task.kind === 'export' && task.userId !== userId ? { ...task, result: null } : task);
+/** Shows only to its requester what a task is about, and the link of an export. */
+export function presentTaskTo({ userId }: Pick<Actor, 'userId'>, task: TaskRow): TaskView {
+  if (task.userId === userId) return presentTask(task);
+  return presentTask({ ...task, subject: null, result: task.kind === 'export' ? null : task.result });
+}
 
 export const presentTaskItem = (item: TaskItemRow): TaskItemView => ({
   id: item.uuid,

@@ -39,7 +39,12 @@ export class FolderCopies {
     return this.#transactions.run(actor, async (tx, caller) => {
       const { source, folder } = await makeCopy(tx, { caller, random: this.#random }, id, input);
       return this.#tasks.request(tx, COPY_FOLDER, actor.userId, {
-        arguments: { source: source.uuid, copy: folder.uuid, permissions: [...actor.permissions] },
+        arguments: {
+          source: source.uuid,
+          copy: folder.uuid,
+          subject: { type: 'folder', id: source.uuid, name: source.name },
+          permissions: [...actor.permissions],
+        },
         result: { folder_id: folder.uuid },
       });
     });

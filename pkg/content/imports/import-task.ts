@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Permission } from '../../api/actor.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
-import type { TaskView } from '../../tasks/tasks.schema.ts';
+import { TaskSubject, type TaskView } from '../../tasks/tasks.schema.ts';
 import { prepareImportRetry } from './import-retry.ts';
 import { IMPORT_CONFLICTS } from './imports.schema.ts';
 
@@ -29,6 +29,7 @@ export const IMPORT = taskKind({
       /** uuid of the file that it is; null: it came with the request, and goes with the task. */
       file: z.string().nullable(),
     }),
+    subject: TaskSubject.optional(),
     /** uuid; null: the requester's root. */
     folder: z.string().nullable(),
     onConflict: z.enum(IMPORT_CONFLICTS),

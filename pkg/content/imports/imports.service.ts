@@ -12,7 +12,7 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
-import type { TaskView } from '../../tasks/tasks.schema.ts';
+import type { TaskSubject, TaskView } from '../../tasks/tasks.schema.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import type { Files } from '../model/files/files.service.ts';
 import { openFolder } from '../model/folders/folders.sql.ts';
@@ -94,9 +94,10 @@ export class Imports {
    * for a task. Throws `not_found`, `forbidden`, `archive_refused`, `conflict` (too many jobs).
    */
   async importFile(actor: Actor, { file_id: file, ...options }: ImportRequest): Promise<TaskView> {
-    const { blobName: key, size } = await this.#files.read(actor, file);
+    const { blobName: key, size, name } = await this.#files.read(actor, file);
     await this.#requireArchive(key, size);
-    return this.#transactions.run(actor, (tx, caller) => this.#request(tx, caller, { key, size, file }, options));
+    const subject: TaskSubject = { type: 'file', id: file, name };
+    return this.#transactions.run(actor, (tx, caller) => this.#request(tx, caller, { key, size, file }, options, subject));
   }
 
   /** Imports an archive that comes with the request. Also throws `quota_exceeded`, `too_many_transfers`, `payload_too_large`. */
@@ -155,13 +156,23 @@ export class Imports {
     caller: Caller,
     archive: ImportArguments['archive'],
     { folder_id: folder = null, on_conflict: onConflict, encoding }: ImportOptions,
+    subject?: TaskSubject,
   ): Promise<TaskView> {
     if (!caller.actor.permissions.has('write:files')) throw new Problem('forbidden', 'Requires the permission write:files.');
     if (folder !== null) await openFolder(tx, caller, folder, 'folder_id');
     const { keep, days = null } = this.#settings.versions;
     const permissions = [...caller.actor.permissions];
     const task = await this.#tasks.request(tx, IMPORT, caller.actor.userId, {
-      arguments: { archive, folder, onConflict, encoding, permissions, maxBytes: this.#maxBytes, versions: { keep, days } },
+      arguments: {
+        archive,
+        ...(subject ? { subject } : {}),
+        folder,
+        onConflict,
+        encoding,
+        permissions,
+        maxBytes: this.#maxBytes,
+        versions: { keep, days },
+      },
       result: newImportResult(folder),
     });
     const now = this.#clock.now();

@@ -86,7 +86,8 @@ export class PdfRequests {
     await this.#requirePdf(file, force);
     if (as === 'version') await this.#versions.ensure();
     const permissions = [...actor.permissions];
-    return { file, arguments: { file: id, as, permissions, maxBytes: this.#maxBytes } };
+    const subject = { type: 'file' as const, id, name: file.name };
+    return { file, arguments: { file: id, subject, as, permissions, maxBytes: this.#maxBytes } };
   }
 
   async #requirePdf(file: Pick<FileRecord, 'blobName' | 'size'>, force: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Permission } from '../../api/actor.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
+import { TaskSubject } from '../../tasks/tasks.schema.ts';
 import { AS, QUALITIES } from '../helper-services.schema.ts';
 
 /** A stalled helper holds a slot for minutes, so these jobs have slots of their own. */
@@ -9,6 +10,7 @@ export const HELPER_QUEUE = 'helpers';
 /** Values that the server knows and the worker does not. */
 const OF_FILES = {
   file: z.uuid(),
+  subject: TaskSubject.optional(),
   as: z.enum(AS),
   /** The permissions of the requester's session; the job may do no more. */
   permissions: z.array(z.custom<Permission>()),

@@ -40,7 +40,9 @@ export class CourseMembers {
       const queued = await findQueuedSync(tx, actor.userId, context.uuid);
       return queued
         ? presentTask(queued)
-        : this.#tasks.request(tx, SYNC_ROSTER, actor.userId, { arguments: { context: context.uuid } });
+        : this.#tasks.request(tx, SYNC_ROSTER, actor.userId, {
+            arguments: { context: context.uuid, subject: { type: 'course', id: context.uuid, name: context.title } },
+          });
     });
   }
 }

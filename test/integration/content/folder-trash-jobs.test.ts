@@ -37,8 +37,10 @@ describe('a job', () => {
     expect(new Set(racing.map(({ status, body }) => `${status} ${body.id}`))).toEqual(new Set([`202 ${job.id}`]));
     expect(job).toEqual({
       id: job.id,
+      subject: null,
       kind: 'empty_trash',
       state: 'queued',
+      requested_by: { id: carl.user.id, name: carl.user.username },
       progress: { done: 0, total: 0, failed: 0, skipped: 0 },
       created_at: job.created_at,
       started_at: null,
@@ -83,7 +85,7 @@ describe('a job', () => {
     expect((await get(dora.api, '/jobs')).body.data).toEqual([]);
     expect((await get(tenant.admin, '/jobs')).body.data).toEqual([]);
     expect((await get(tenant.admin, '/jobs', { all: true, state: 'queued' })).body.data[0].id).toBe(id);
-    expect((await get(tenant.admin, path)).body.id).toBe(id);
+    expect((await get(tenant.admin, path)).body).toMatchObject({ id, requested_by: { id: carl.user.id } });
     expect((await tenant.admin.post(`${path}/cancel`)).body).toMatchObject({ id, state: 'canceled', cancelable: false });
     await tenant.admin.delete(`/users/${carl.user.id}`);
     expect((await get(tenant.admin, path)).status).toBe(404);

@@ -28,6 +28,7 @@ describe('a PDF that is optimized', () => {
 
     expect(job).toMatchObject({
       kind: 'optimize',
+      subject: { type: 'file', id, name: 'thesis.pdf' },
       state: 'succeeded',
       progress: { done: 1, total: 1, failed: 0, skipped: 0 },
       error: null,
@@ -96,7 +97,13 @@ describe('a PDF that is translated', () => {
 
     const job = await converted(api, id, 'translate', { target_language: 'ES-mx', source_language: 'EN' });
 
-    expect(job).toMatchObject({ kind: 'translate', state: 'succeeded', result: { version_number: 1 } });
+    expect(job).toMatchObject({
+      kind: 'translate',
+      target_language: 'es-MX',
+      subject: { type: 'file', id, name: 'thesis.pdf' },
+      state: 'succeeded',
+      result: { version_number: 1 },
+    });
     const { body: copy } = await api.get(`/files/${job.result.file_id}`, { query: { include: 'tags,metadata' } });
     expect(copy).toMatchObject({
       name: 'thesis (es-MX) (1).pdf',

@@ -98,8 +98,9 @@ test('learners and strangers see no members and sync none, and the course of ano
 });
 
 test('a sync is a job, and one with the same key, or one that has not begun, is that job', async () => {
-  const { api, members } = await course();
+  const { api, members, id, course: taught } = await course();
   const headers = { 'idempotency-key': 'sync-1' };
+  const subject = { type: 'course', id, name: taught.title };
 
   const first = await api.post(`${members}/sync`, undefined, { headers });
   const again = await api.post(`${members}/sync`, undefined, { headers });
@@ -107,7 +108,7 @@ test('a sync is a job, and one with the same key, or one that has not begun, is 
 
   expect([first.status, first.body]).toEqual([
     202,
-    expect.objectContaining({ kind: 'sync_roster', state: 'queued', result: null, cancelable: true }),
+    expect.objectContaining({ kind: 'sync_roster', subject, state: 'queued', result: null, cancelable: true }),
   ]);
   expect([again.headers['idempotency-replayed'], again.body.id, joined.body.id]).toEqual(['true', first.body.id, first.body.id]);
 });

@@ -61,8 +61,8 @@ test('an archive is unpacked into a new folder beside it, and its job leads ther
   await page.getByText('“course.zip” is unpacked: 3 files.').waitFor();
 
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Jobs' }).click();
-  await page.getByRole('link', { name: 'Unpack an archive' }).click();
-  await page.getByText('week 2/plan.txt').waitFor();
+  await page.getByRole('link', { name: 'Unpack “course.zip”' }).click();
+  await page.getByRole('link', { name: 'week 2/plan.txt' }).waitFor();
   await page.getByRole('link', { name: 'Open folder' }).click();
   await page.getByRole('row', { name: /week 0/ }).waitFor();
 
@@ -101,9 +101,9 @@ test('a job that runs shows how far it is, and what it has not done is not done 
   release = helper.hold();
   const { body: job } = await person.api.post(`/files/${id}/optimize`, {});
   const page = await pageOf(person, '/jobs');
-  await page.getByRole('link', { name: 'Optimise a PDF' }).click();
+  await page.getByRole('link', { name: 'Optimise “held.pdf”' }).click();
   await page.locator('.c-badge').getByText('Running', { exact: true }).waitFor();
-  await page.getByRole('progressbar', { name: 'Optimise a PDF' }).waitFor();
+  await page.getByRole('progressbar', { name: 'Optimise “held.pdf”' }).waitFor();
 
   const asked = page.waitForResponse((reply) => reply.url().endsWith('/cancel'));
   await page.getByRole('button', { name: 'Cancel job' }).click();
@@ -113,6 +113,21 @@ test('a job that runs shows how far it is, and what it has not done is not done 
 
   const { body } = await person.api.get(`/jobs/${job.id}`);
   expect([body.state, await page.getByRole('button', { name: 'Cancel job' }).count()]).toEqual(['canceled', 0]);
+});
+
+test('administrators see whose each job is, and not what it is about', async () => {
+  const person = await tenant.user();
+  const id = await upload(person, 'private.txt', Buffer.from('a'), 'text/plain');
+  const { body: job } = await person.api.post('/batch', { operation: 'delete', items: [{ type: 'file', id }] });
+  await waitFor('the batch', async () => (await person.api.get(`/jobs/${job.id}`)).body.ended_at !== null);
+  const page = await openSignedIn(browser, tenant, tenant.administrator, '/jobs');
+  await page.getByRole('switch', { name: 'Everybody' }).click();
+  const theirs = page.getByRole('listitem').filter({ hasText: `by ${person.user.username}` });
+  await theirs.getByRole('link', { name: 'Move to the trash' }).click();
+  await page.getByRole('heading', { name: 'Move to the trash' }).waitFor();
+  await page.getByRole('definition').getByText(person.user.username).waitFor();
+
+  expect(await page.getByRole('main').innerText()).not.toContain('private.txt');
 });
 
 test('the menu of a file has the helpers that are configured, and no other', async () => {
@@ -130,7 +145,7 @@ test('the menu of a file has the helpers that are configured, and no other', asy
   expect([await commandsOf('thesis.pdf'), await commandsOf('notes.txt')]).toEqual([['Optimise PDF …'], ['Translate …']]);
 });
 
-test('a PDF is made smaller from its menu, as its next version', async () => {
+test('a PDF is made smaller from its menu, as its next version, and its job leads to it', async () => {
   const person = await tenant.user();
   const id = await upload(person, 'thesis.pdf', pdf({ padding: 100_000 }), 'application/pdf');
   helper.answerWith(pdf({ padding: 20_000 }));
@@ -140,6 +155,11 @@ test('a PDF is made smaller from its menu, as its next version', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Optimise' }).click();
 
   await page.getByText('“thesis.pdf” is smaller').waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Jobs' }).click();
+  const job = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Optimise “thesis.pdf”' }) });
+  await job.getByRole('link', { name: 'Show file' }).click();
+  await page.getByRole('dialog', { name: 'thesis.pdf' }).waitFor();
+
   expect((await person.api.get(`/files/${id}/versions`)).body.data.length).toBe(2);
 });
 

@@ -14,6 +14,7 @@ import { saveBlob } from '../save-blob.ts';
 import { useClient } from '../services.ts';
 import { usePages } from '../use-pages.ts';
 import { isActive } from './job-in-words.ts';
+import { itemAddress } from './ways.ts';
 
 const STATES = ['queued', 'succeeded', 'failed', 'skipped'] as const;
 type State = (typeof STATES)[number];
@@ -88,7 +89,7 @@ export function Items({ job }: { readonly job: Job }) {
           <ul role="list" class="jobs-items">
             {list.items.map((item) => (
               <li key={item.id} class="jobs-item">
-                <span class="jobs-item-name">{item.target.name ?? t('hidden')}</span>
+                <ItemName job={job} item={item} />
                 <ItemOutcome item={item} />
                 <Badge tone={TONES[item.state]}>{t(`item.${item.state}`)}</Badge>
               </li>
@@ -98,6 +99,12 @@ export function Items({ job }: { readonly job: Job }) {
       )}
     </section>
   );
+}
+
+function ItemName({ job, item }: { readonly job: Job; readonly item: JobItem }) {
+  const href = itemAddress(job, item);
+  const name = item.target.name ?? t('hidden');
+  return <span class="jobs-item-name">{href === undefined ? name : <a href={href}>{name}</a>}</span>;
 }
 
 function ItemOutcome({ item: { error, reason, result } }: { readonly item: JobItem }) {

@@ -2,12 +2,39 @@ import type { Job } from '../../api/operations.generated.ts';
 import type { Tone } from '../../design/badge.tsx';
 import type { IconName } from '../../design/icon.tsx';
 import { count, t } from '../../text/jobs.ts';
+import { locale } from '../../text/language.ts';
 import { sizeInWords } from '../size-in-words.ts';
 
 type Kind = Job['kind'];
 
-/** What a job does. */
-export const titleOf = (job: Job): string => (job.kind === 'batch' ? t(`batch.${job.result.operation}`) : t(`kind.${job.kind}`));
+/** What a job does, and to what where that is known: "Translate “report.pdf” into Spanish". */
+export function titleOf(job: Job): string {
+  const title = job.subject ? titleWith(job, job.subject.name) : plainTitleOf(job);
+  return job.kind === 'batch' && job.result.dry_run ? t('trial', { title }) : title;
+}
+
+const plainTitleOf = (job: Job): string => (job.kind === 'batch' ? t(`batch.${job.result.operation}`) : t(`kind.${job.kind}`));
+
+/** The other kinds whose jobs may have a subject. */
+const NAMED = ['copy_folder', 'import', 'export', 'optimize', 'sync_roster'] as const;
+
+function titleWith(job: Job, first: string): string {
+  const more = job.kind === 'batch' || job.kind === 'export' ? Math.max(job.progress.total - 1, 0) : 0;
+  const name = more === 0 ? t('quoted', { name: first }) : count('quotedMore', more, { name: first });
+  if (job.kind === 'batch') return t(`about.${job.result.operation}`, { name });
+  if (job.kind === 'translate') return t('about.translate', { name, language: languageInWords(job.target_language) });
+  const kind = NAMED.find((each) => each === job.kind);
+  return kind ? t(`about.${kind}`, { name }) : plainTitleOf(job);
+}
+
+/** A helper may take what is no language tag. */
+function languageInWords(tag: string): string {
+  try {
+    return new Intl.DisplayNames(locale(), { type: 'language' }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+}
 
 const ICONS: Readonly<Record<Kind, IconName>> = {
   empty_trash: 'trash',

@@ -11,7 +11,7 @@ import { locale } from '../../text/language.ts';
 import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { errorText } from '../problem-text.ts';
-import { useClient } from '../services.ts';
+import { useClient, useMe } from '../services.ts';
 import { useTitle } from '../use-title.ts';
 import { Items } from './items.tsx';
 import { isActive, progressInWords, titleOf } from './job-in-words.ts';
@@ -19,6 +19,7 @@ import { JobProgress, JobState } from './job-progress.tsx';
 import { Outcome } from './outcome.tsx';
 import { Reasons } from './reasons.tsx';
 import { useJob } from './use-job.ts';
+import { subjectAddress } from './ways.ts';
 import './jobs.css';
 
 /** One job: how far it is, what came of it, and what became of each of its items. */
@@ -89,9 +90,23 @@ function Cancel({ job }: { readonly job: Job }) {
 }
 
 function Times({ job }: { readonly job: Job }) {
-  const { created_at, started_at, ended_at, retry_of } = job;
+  const { user } = useMe();
+  const { subject, requested_by, created_at, started_at, ended_at, retry_of } = job;
+  const href = subject ? subjectAddress(job, subject) : undefined;
   return (
     <dl class="jobs-facts">
+      {subject && (
+        <>
+          <dt>{t('subject')}</dt>
+          <dd>{href === undefined ? subject.name : <a href={href}>{subject.name}</a>}</dd>
+        </>
+      )}
+      {requested_by && requested_by.id !== user.id && (
+        <>
+          <dt>{t('requestedBy')}</dt>
+          <dd>{requested_by.name}</dd>
+        </>
+      )}
       <dt>{t('created')}</dt>
       <dd>
         <DateTime value={created_at} isFull />

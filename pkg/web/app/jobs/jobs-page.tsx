@@ -69,7 +69,7 @@ export function JobsPage() {
         >
           <ul role="list" class="jobs-list">
             {list.items.map((job) => (
-              <JobRow key={job.id} job={job} />
+              <JobRow key={job.id} job={job} isOfEverybody={isAll} />
             ))}
           </ul>
         </EndlessList>

@@ -8,8 +8,7 @@ import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { outcomeInWords } from './job-in-words.ts';
-
-const addressOf = (folderId: string | null): string => (folderId === null ? '/files' : `/files/${folderId}`);
+import { folderAddress } from './ways.ts';
 
 /** What came of a job, and the way to it. */
 export function Outcome({ job }: { readonly job: Job }) {
@@ -26,7 +25,7 @@ function Way({ job }: { readonly job: Job }) {
   if (job.kind === 'import' || job.kind === 'copy_folder')
     return (
       <p>
-        <LinkButton href={addressOf(job.result.folder_id)} icon="folder">
+        <LinkButton href={folderAddress(job.result.folder_id)} icon="folder">
           {t('showFolder')}
         </LinkButton>
       </p>
@@ -56,7 +55,7 @@ function ToFile({ id }: { readonly id: string }) {
   const show = async (): Promise<void> => {
     try {
       const { folder } = await client.get('/files/{id}', { path: { id } });
-      route(`${addressOf(folder?.id ?? null)}?preview=${id}`);
+      route(`${folderAddress(folder?.id ?? null)}?preview=${id}`);
     } catch (error) {
       setProblem(problemOf(error));
     }
