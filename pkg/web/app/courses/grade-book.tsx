@@ -112,12 +112,12 @@ function Results({ course, item }: { readonly course: LtiContext; readonly item:
                 {list.items.map(({ user_id, user, result_score, result_maximum, comment }) => (
                   <tr key={user_id}>
                     <td>{user?.name ?? user_id}</td>
-                    <td>
+                    <td data-label={t('result')}>
                       {result_score === null
                         ? t('noScore')
                         : `${inDigits(result_score)} ${t('maximum', { maximum: result_maximum })}`}
                     </td>
-                    <td>{comment}</td>
+                    <td data-label={t('comment')}>{comment}</td>
                   </tr>
                 ))}
               </tbody>

@@ -106,7 +106,7 @@ function Row({ grade, name, onRetry }: { readonly grade: Grade; readonly name: s
   return (
     <tr>
       <td>{name}</td>
-      <td>
+      <td data-label={t('score')}>
         {inDigits(score)} {t('maximum', { maximum: score_maximum })}
         {comment !== null && comment !== '' && <div class="courses-quiet">{comment}</div>}
       </td>
@@ -114,7 +114,7 @@ function Row({ grade, name, onRetry }: { readonly grade: Grade; readonly name: s
         <Badge tone={TONES[status]}>{t(`state.${status}`)}</Badge>
         {reason !== null && <div class="courses-quiet">{reasonInWords(reason)}</div>}
       </td>
-      <td>
+      <td data-label={t('time')}>
         <DateTime value={timestamp} />
       </td>
       <td>

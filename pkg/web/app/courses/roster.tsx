@@ -126,8 +126,8 @@ function Person({ member }: { readonly member: LtiMember }) {
           {status === 'inactive' && <Badge tone="warning">{t('left')}</Badge>}
         </span>
       </td>
-      <td>{t(`source.${source}`)}</td>
-      <td>{last_launch_at === null ? t('never') : <DateTime value={last_launch_at} />}</td>
+      <td data-label={t('source')}>{t(`source.${source}`)}</td>
+      <td data-label={t('lastLaunch')}>{last_launch_at === null ? t('never') : <DateTime value={last_launch_at} />}</td>
     </tr>
   );
 }
