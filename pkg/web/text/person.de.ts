@@ -15,7 +15,7 @@ export const de: Texts<typeof en> = {
   editTitle: '{name} bearbeiten',
   quota: 'Erlaubter Speicherplatz',
   unit: 'Einheit',
-  quotaWrong: 'Geben Sie eine Zahl ein, etwa 10 oder 2.5.',
+  quotaWrong: 'Geben Sie eine Zahl ein, etwa 10 oder 2,5.',
 
   about: 'Über die Person',
   email: 'E-Mail-Adresse',
@@ -67,7 +67,7 @@ export const de: Texts<typeof en> = {
   filters: 'Filter',
   role: 'Rolle',
   roleAny: 'Alle Rollen',
-  state: 'Status',
+  state: 'Zustand',
   stateAny: 'Aktive und inaktive',
   stateActive: 'Aktiv',
   stateInactive: 'Inaktiv',

@@ -15,7 +15,7 @@ export const de: Texts<typeof en> = {
 
   'nav.files': 'Dateien',
   'nav.recent': 'Zuletzt geändert',
-  'nav.shared': 'Mit mir geteilt',
+  'nav.shared': 'Für mich freigegeben',
   'nav.links': 'Links',
   'nav.trash': 'Papierkorb',
   'nav.courses': 'Kurse',
