@@ -35,7 +35,10 @@ export const SharedFolderView = z
     mode: z.enum(SHARE_MODES).describe('upload: holders of the link can send files but see nothing in the folder'),
     name: NAME_BY_LINK.meta({ example: 'History' }),
     ...LINK_TERMS,
-    max_upload_size: Bytes.nullable().describe('largest size of one file, in bytes; null: the link takes no uploads'),
+    max_upload_size: Bytes.nullable().describe(
+      'largest size of one file, in bytes: the limit of the service, or what is left of the quota of the maker, rounded down; ' +
+        'null: the link takes no uploads',
+    ),
     sent: z.array(SentFile).describe('the last 100 files uploaded in this session, newest first'),
   })
   .meta({ id: 'SharedFolderInfo' });

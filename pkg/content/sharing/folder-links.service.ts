@@ -17,7 +17,7 @@ import { isRange } from './share-downloads.service.ts';
 import { passwordOf } from './share-password-header.ts';
 import type { SharePasswords } from './share-passwords.ts';
 import type { ShareSession, ShareSessions } from './share-sessions.ts';
-import { type SentRow, sentIn } from './share-uploads.sql.ts';
+import { freeBytesOf, type SentRow, sentIn } from './share-uploads.sql.ts';
 import { findFileBelow } from './shared-content.sql.ts';
 import { termsOf } from './shares.view.ts';
 
@@ -67,18 +67,18 @@ export class FolderLinks {
 
   /**
    * Shows what a link shares: a file or a folder. If the password was sent or the link has none, the reply names it and starts a
-   * session. Runs one statement, two for a folder in a session, none for a malformed token. Throws `not_found`,
+   * session. Runs one statement, none for a malformed token; for uploads one more, in a session two more. Throws `not_found`,
    * `share_password_wrong`, `too_many_attempts`.
    */
   async show(token: string, request: RequestInfo): Promise<Reply> {
     const share = await this.#open(token);
     const session = this.#sessions.find(share, request);
-    if (session) return reply(200, this.#present(share, await this.#sent(share, session)));
+    if (session) return reply(200, await this.#presentForUploads(share, await this.#sent(share, session)));
     const locked = this.#presentLocked(share);
     const password = passwordOf(request);
     if (locked.has_password && (password === undefined || password === '')) return reply(200, locked);
     await this.#passwords.require(share, password, request);
-    return reply(200, this.#present(share, []), this.#sessions.headersOf(share, token, this.#sessions.begin()));
+    return reply(200, await this.#presentForUploads(share, []), this.#sessions.headersOf(share, token, this.#sessions.begin()));
   }
 
   /** Shows a link to somebody who has sent neither its password nor a session. Runs one statement. Throws `not_found`. */
@@ -187,6 +187,14 @@ const folderChild = (row: { uuid: string; name: string; updatedAt: Date }): Shar
   type: 'folder',
   id: row.uuid,
   name: row.name,
+  /** The same, with the largest file that fits into the maker's quota. */
+  async #presentForUploads(share: OpenShare, sent: readonly SentFile[]): Promise<SharedView> {
+    const view = this.#present(share, sent);
+    if (view.kind === 'file' || view.mode === 'download') return view;
+    const free = await freeBytesOf(this.#db.tables, share.createdBy, this.#clock.now());
+    return { ...view, max_upload_size: Math.min(this.#maxBytes, roundedDown(free)) };
+  }
+
   updated_at: row.updatedAt.toISOString(),
 });
 
@@ -194,6 +202,12 @@ const fileChild = (row: {
   uuid: string;
   name: string;
   size: number;
+/** Rounds down by at most a 32nd: the exact rest would show each sender how large the files of the others are. */
+function roundedDown(bytes: number): number {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, bytes))) - 5);
+  return Math.floor(bytes / step) * step;
+}
+
   mimeType: string | null;
   updatedAt: string;
 }): SharedChild => ({

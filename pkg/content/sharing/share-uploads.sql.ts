@@ -64,6 +64,18 @@ export async function recordUpload(
   return (await tx.prepared('content-share-sent', RECORD, values)).length === 1;
 }
 
+const FREE = `
+  SELECT greatest(0, least(carrel.remaining_of_tenant(u.id), u.storage_quota - u.storage_used
+    - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = u.id AND r.expires_at > $2)))
+    AS free
+  FROM users u WHERE u.id = $1`;
+
+/** Returns how many bytes more somebody may store, in their own quota and in the tenant's limit. Runs one statement. */
+export async function freeBytesOf(sql: Executor, userId: number, now: Date): Promise<number> {
+  const [row] = await sql.prepared<{ free: number }>('content-share-free', FREE, [userId, now]);
+  return row?.free ?? 0;
+}
+
 const SENT = `
   SELECT name, size, created_at AS "createdAt" FROM share_uploads WHERE share_id = $1 AND session = $2
   ORDER BY id DESC LIMIT $3`;

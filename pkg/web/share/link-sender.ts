@@ -26,7 +26,8 @@ export class LinkSender implements Sender {
   sender = '';
   readonly #link: Link;
   readonly #ask: Ask;
-  readonly #maxBytes: number;
+  /** Bytes of the largest file that the link took when it was last asked. */
+  #maxBytes: number;
   /** Small uploads whose reply was lost: the server may have the file. */
   readonly #doubtful = new Set<number>();
 
@@ -41,7 +42,6 @@ export class LinkSender implements Sender {
     const { path, file, size } = upload;
     if (!file) return undefined;
     const name = path.at(-1) ?? file.name;
-    if (size > this.#maxBytes) throw new Refused({ code: 'payload_too_large', message: '' });
     steps.onSending();
     try {
       if (size > SMALL_BYTES) await this.#sendLarge(file, name, steps);
@@ -79,8 +79,18 @@ export class LinkSender implements Sender {
   }
 
   async #sendLarge(file: File, name: string, { signal, ...steps }: Steps): Promise<void> {
+    if (steps.url === '') await this.#requireRoom(file.size);
     const metadata = { filename: name, uploaded_by: this.sender };
     await sendByTus({ ...steps, ask: this.#ask, file, uploads: this.#link.addressOf('uploads'), metadata }, signal);
+  }
+
+  /** A large file for which there is no room fails alone: the server's refusal would hold the others, which may fit. */
+  async #requireRoom(size: number): Promise<void> {
+    if (size <= this.#maxBytes) return;
+    // There may be more room than there was when the page was opened.
+    const shared = await this.#link.show().catch(() => undefined);
+    if (shared?.kind === 'folder') this.#maxBytes = shared.max_upload_size ?? 0;
+    if (size > this.#maxBytes) throw new Refused({ code: 'no_room_for_file', message: '' });
   }
 
   /** A file whose reply was lost is there if the server has one more of its name and size than this page knows of. */

@@ -153,7 +153,9 @@ export function SendFiles({ link, folder, onSent, isShown = true, onShow }: Prop
           )}
         </div>
         {folder.max_upload_size !== null && (
-          <p class="send-limit">{t('maxSize', { size: sizeIn(pageLocale(), folder.max_upload_size) })}</p>
+          <p class="send-limit">
+            {folder.max_upload_size === 0 ? t('hold.full') : t('maxSize', { size: sizeIn(pageLocale(), folder.max_upload_size) })}
+          </p>
         )}
       </div>
       {(open.length > 0 || isUnderWay || search.leftOut > 0 || search.unreadable.length > 0) && (

@@ -90,6 +90,7 @@ export const de: Texts<typeof en> = {
   continueNow: 'Jetzt erneut versuchen',
 
   'refused.payload_too_large': 'Die Datei ist größer, als diese Einrichtung erlaubt.',
+  'refused.no_room_for_file': 'Für eine Datei dieser Größe ist kein Platz.',
   'refused.forbidden': 'Sie dürfen in diesen Ordner nichts hochladen.',
   'refused.not_found': 'Den Ordner gibt es nicht mehr.',
   'refused.folder_gone': 'Den Ordner gibt es nicht mehr. Versuchen Sie es erneut, dann wird er wieder angelegt.',

@@ -87,6 +87,7 @@ export const en = {
   continueNow: 'Try again now',
 
   'refused.payload_too_large': 'The file is larger than this institution allows.',
+  'refused.no_room_for_file': 'There is no room for a file of this size.',
   'refused.forbidden': 'You may not upload into this folder.',
   'refused.not_found': 'The folder does not exist any more.',
   'refused.folder_gone': 'The folder does not exist any more. Try again, and it is made once more.',

@@ -45,6 +45,7 @@ export function stateInWords(upload: Upload, queue: Queue): string {
 
 const REFUSED = [
   'payload_too_large',
+  'no_room_for_file',
   'forbidden',
   'not_found',
   'folder_gone',

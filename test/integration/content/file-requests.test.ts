@@ -99,6 +99,19 @@ describe('a file request', () => {
     expect([ofOther.body.sent, ofNobody.body.sent]).toEqual([[expect.objectContaining({ name: 'other.txt' })], []]);
   });
 
+  test('says how large a file may be: what the service takes, or for what its maker has room, rounded down', async () => {
+    const { ada, folder, token } = await request({}, 10_000_000);
+    const large = [(await show(token)).body.max_upload_size];
+    await ada.api.upload('/files', { name: 'notes.txt', file: Buffer.alloc(123_456), fields: { folder_id: folder } });
+    large.push((await show(token)).body.max_upload_size);
+    await tenant.admin.patch(`/users/${ada.user.id}`, { storage_quota: 123_456 });
+    large.push((await show(token)).body.max_upload_size);
+    const locked = await request({ password: 'pässword of a link' }, 10_000_000);
+    large.push((await show(locked.token)).body.max_upload_size);
+
+    expect(large).toEqual([9_961_472, 9_699_328, 0, 20 << 20]);
+  });
+
   test('renames a file whose name is taken, with the sender’s name, and does not say so', async () => {
     const { ada, folder, token, inFolder } = await request();
     await ada.api.upload('/files', { name: 'essay.txt', file: Buffer.from('mine'), fields: { folder_id: folder } });

@@ -221,6 +221,27 @@ test('a file for which there is no room waits, and is sent once there is', async
   expect((await arrived()).length).toBe(1);
 });
 
+test('a file request says how large a file may be, and sends nothing of a larger one', async () => {
+  const { ada, link } = await request();
+  await tenant.admin.patch(`/users/${ada.user.id}`, { storage_quota: 9 * MIB });
+  const page = await openLink(link.url);
+  await page.getByText('Up to 8.75 MB each').waitFor();
+  await page.getByLabel('Your name').fill('Grace');
+  const uploads: string[] = [];
+  page.on('request', (sent) => sent.url().endsWith('/uploads') && uploads.push(sent.method()));
+  await choose(page, file('film.bin', 10 * MIB));
+  await page.getByText('There is no room for a file of this size.').waitFor();
+  await tenant.admin.patch(`/users/${ada.user.id}`, { storage_quota: 20 * MIB });
+  const before = [...uploads];
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('1 file sent', { exact: true }).waitFor();
+  await tenant.admin.patch(`/users/${ada.user.id}`, { storage_quota: 1 });
+  await page.reload();
+  await page.getByText('There is no room for more files.').waitFor();
+
+  expect([before, uploads]).toEqual([[], ['POST']]);
+});
+
 test('a folder for both lists what arrives', async () => {
   const { page } = await request({ mode: 'both' });
   await page.getByRole('link', { name: 'secret.txt' }).waitFor();
