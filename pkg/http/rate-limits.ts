@@ -20,8 +20,8 @@ export type AnonymousKind = 'api' | 'login' | 'refresh' | 'page' | 'link';
 const PAGES_OF_A_LAUNCH = 4;
 
 /**
- * Somebody who opens a folder and downloads three files sends 9 requests: three for the page, and two for each file. The share of
- * one network in 2,000 is 667, so 74 people behind one address do so in a minute.
+ * Somebody who opens a folder and downloads three files sends 7 requests: the page, and two for each file. One network's share of
+ * 2,000 is 667, so 95 people behind one address do so in a minute.
  */
 const LINKS = 2;
 

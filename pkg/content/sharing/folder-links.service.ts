@@ -1,5 +1,5 @@
 import { type Reply, reply, type RequestInfo } from '../../api/endpoint.ts';
-import { type Page, page } from '../../api/paging.ts';
+import { type Page, page, PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -23,6 +23,12 @@ import { termsOf } from './shares.view.ts';
 
 /** The most uploads that a session is shown. */
 const SENT_MAX = 100;
+
+/** What the page of a link shows first; `children`: null where there is nothing to list, or not yet. */
+export interface LinkLook {
+  readonly view: SharedView;
+  readonly children: Page<SharedChild> | null;
+}
 
 /**
  * Serves the link of a folder to anybody who has it: the folder's terms, the files and folders below it, and their content.
@@ -81,10 +87,16 @@ export class FolderLinks {
     return reply(200, await this.#presentForUploads(share, []), this.#sessions.headersOf(share, token, this.#sessions.begin()));
   }
 
-  /** Shows a link to somebody who has sent neither its password nor a session. Runs one statement. Throws `not_found`. */
-  async look(token: string): Promise<SharedView> {
+  /**
+   * Shows a link to somebody who has sent neither its password nor a session. A folder that they may list comes with its first
+   * page. Runs one statement; three with a list. Throws `not_found`.
+   */
+  async look(token: string): Promise<LinkLook> {
     const share = await this.#open(token);
-    return share.passwordHash === null ? this.#present(share, []) : this.#presentLocked(share);
+    if (share.passwordHash !== null) return { view: this.#presentLocked(share), children: null };
+    const view = this.#present(share, []);
+    const isListed = share.kind === 'folder' && share.mode !== 'upload';
+    return { view, children: isListed ? await this.#list(share, undefined, { limit: PAGE_LIMIT_MAX }) : null };
   }
 
   /**
@@ -93,6 +105,15 @@ export class FolderLinks {
    */
   async children(token: string, { folder_id: id, ...query }: SharedChildQuery, request: RequestInfo): Promise<Page<SharedChild>> {
     const { share } = await this.#admission.enter(token, 'download', request);
+    return this.#list(share, id, query);
+  }
+
+  /** `id`: the folder of the link, by default, or one below it. Runs two statements. Throws `not_found`. */
+  async #list(
+    share: OpenFolderShare,
+    id: Uuid | undefined,
+    query: Omit<SharedChildQuery, 'folder_id'>,
+  ): Promise<Page<SharedChild>> {
     const parent = { id: id ?? share.folderUuid, read: belowOf(share) };
     const { request: wanted, folders, files } = await childRows(this.#db, parent, query);
     const items = [
@@ -166,11 +187,25 @@ export class FolderLinks {
     return { kind: 'folder', mode, name, ...termsOf(share), max_upload_size: maxUploadSize, sent: [...sent] };
   }
 
+  /** The same, with the largest file that fits into the maker's quota. */
+  async #presentForUploads(share: OpenShare, sent: readonly SentFile[]): Promise<SharedView> {
+    const view = this.#present(share, sent);
+    if (view.kind === 'file' || view.mode === 'download') return view;
+    const free = await freeBytesOf(this.#db.tables, share.createdBy, this.#clock.now());
+    return { ...view, max_upload_size: Math.min(this.#maxBytes, roundedDown(free)) };
+  }
+
   /** Leaves out everything that only people with the password may see. */
   #presentLocked(share: OpenShare): SharedView {
     const view = this.#present(share, []);
     return view.kind === 'file' ? { ...view, name: null, size: null, mime_type: null } : { ...view, name: null };
   }
+}
+
+/** Rounds down by at most a 32nd: the exact rest would show each sender how large the files of the others are. */
+function roundedDown(bytes: number): number {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, bytes))) - 5);
+  return Math.floor(bytes / step) * step;
 }
 
 export const presentSent = ({ name, size, createdAt }: SentRow): SentFile => ({ name, size, sent_at: createdAt.toISOString() });
@@ -187,14 +222,6 @@ const folderChild = (row: { uuid: string; name: string; updatedAt: Date }): Shar
   type: 'folder',
   id: row.uuid,
   name: row.name,
-  /** The same, with the largest file that fits into the maker's quota. */
-  async #presentForUploads(share: OpenShare, sent: readonly SentFile[]): Promise<SharedView> {
-    const view = this.#present(share, sent);
-    if (view.kind === 'file' || view.mode === 'download') return view;
-    const free = await freeBytesOf(this.#db.tables, share.createdBy, this.#clock.now());
-    return { ...view, max_upload_size: Math.min(this.#maxBytes, roundedDown(free)) };
-  }
-
   updated_at: row.updatedAt.toISOString(),
 });
 
@@ -202,12 +229,6 @@ const fileChild = (row: {
   uuid: string;
   name: string;
   size: number;
-/** Rounds down by at most a 32nd: the exact rest would show each sender how large the files of the others are. */
-function roundedDown(bytes: number): number {
-  const step = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, bytes))) - 5);
-  return Math.floor(bytes / step) * step;
-}
-
   mimeType: string | null;
   updatedAt: string;
 }): SharedChild => ({

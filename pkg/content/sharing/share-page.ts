@@ -2,7 +2,7 @@ import { pageLanguage, type PageLanguage } from '../../api/page-language.ts';
 import { Problem } from '../../api/problem.ts';
 import { escapeHtml, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../../api/page.ts';
 import type { SharedView } from './folder-links.schema.ts';
-import type { FolderLinks } from './folder-links.service.ts';
+import type { FolderLinks, LinkLook } from './folder-links.service.ts';
 import type { ShareDownloads } from './share-downloads.service.ts';
 import { SHARE_TEXT, sizeOf, whenOf } from './share-text.ts';
 
@@ -27,6 +27,8 @@ type FolderView = Extract<SharedView, { kind: 'folder' }>;
  * The page of a share link for people. Its script (pkg/web/share) replaces the content that the server sends. That content works
  * without scripts as far as it can: the form of a file posts to this page, which redirects to the download. `apiPath`: path of
  * the API, without a slash at the end.
+ *
+ * A class opens a link in one minute: the page has all that its script shows first, so a visit is one request.
  */
 export function sharePages({
   downloads,
@@ -41,10 +43,11 @@ export function sharePages({
 }): PageRoute[] {
   const show = async (token: string, language: PageLanguage, fault?: Fault): Promise<PageReply> => {
     try {
-      const view = await folders.look(token);
+      const look = await folders.look(token);
+      const { view } = look;
       const main =
         view.kind === 'file' ? filePage(view, language, fault) : folderPage(view, language, `${apiPath}/s/${token}/zip`);
-      const content = { title: titleOf(view, language), body: `<div id="app">${main}</div>`, language };
+      const content = { title: titleOf(view, language), body: `<div id="app">${main}</div>${givenTo(look)}`, language };
       return { status: fault?.status ?? 200, body: web.document('share', content), headers: headersOf(fault) };
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_found')) throw error;
@@ -73,10 +76,22 @@ export function sharePages({
     {
       methods: ['get'],
       path: '/s/{token}',
+      counts: 'link',
       handle: (request) => show(request.path['token'] ?? '', pageLanguage(request.languages)),
     },
-    { methods: ['post'], path: '/s/{token}', handle: begin },
+    { methods: ['post'], path: '/s/{token}', counts: 'link', handle: begin },
   ];
+}
+
+/**
+ * Returns what the script shows first, as data that no browser runs (pkg/web/share/link.ts, Given). A link with a password or
+ * for uploads depends on the session of the reader, which the page does not get: the script asks for those.
+ */
+function givenTo({ view, children }: LinkLook): string {
+  const shared = view.has_password || view.mode !== 'download' ? null : view;
+  if (shared === null && children === null) return '';
+  const json = JSON.stringify({ shared, children }).replaceAll('<', String.raw`\u003c`);
+  return `\n<script type="application/json" id="given">${json}</script>`;
 }
 
 interface Fault {

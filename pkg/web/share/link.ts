@@ -8,6 +8,13 @@ export type SharedFolder = Extract<Shared, { kind: 'folder' }>;
 export type ChildPage = ReplyOf<'GET /s/{token}/children'>;
 export type Child = ChildPage['data'][number];
 
+/** What the document of a link has of it (pkg/content/sharing/share-page.ts); null: it has to be asked for. */
+export interface Given {
+  readonly shared: Shared | null;
+  /** The first page of the folder, by name. */
+  readonly children: ChildPage | null;
+}
+
 interface Wanted {
   /** Undefined: the folder of the link. */
   readonly folderId: string | undefined;
@@ -37,9 +44,12 @@ export class Link {
   /** False when a request was refused for want of the password, until it is entered. */
   readonly isOpen = new Observed(true);
   #session: string | undefined;
+  #given: ChildPage | null;
 
-  constructor(token: string) {
+  /** `given`: the first page of the folder, if it is there already. It is shown once; the next time the list is asked for. */
+  constructor(token: string, given: ChildPage | null = null) {
     this.token = token;
+    this.#given = given;
   }
 
   /** Where a link with a password is not open yet, `name` is null. */
@@ -52,6 +62,9 @@ export class Link {
   }
 
   async children({ folderId, query, sort, cursor }: Wanted, signal: AbortSignal): Promise<ChildPage> {
+    const given = this.#given;
+    this.#given = null;
+    if (given && folderId === undefined && query === '' && sort === 'name' && cursor === undefined) return given;
     const parameters = { folder_id: folderId, q: query === '' ? undefined : query, sort, cursor, limit: PAGE };
     const address = addressOf('/s/{token}/children', { path: { token: this.token }, query: parameters });
     return (await (await this.#get(address, {}, signal)).json()) as ChildPage;

@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { problemOf } from '../api/problem.ts';
 import '../design/index.css';
 import { speak } from '../text/language.ts';
-import { Link } from './link.ts';
+import { type Given, Link } from './link.ts';
 import { Share } from './share.tsx';
 import './share.css';
 
@@ -11,8 +11,12 @@ const token = location.pathname.split('/')[2] ?? '';
 
 // The page of a link that does not work has nothing to fill.
 if (root) {
-  const link = new Link(token);
-  const [first] = await Promise.all([link.show().catch(problemOf), speak(document.documentElement.lang)]);
+  const given = document.querySelector('#given');
+  const { shared, children } = given ? (JSON.parse(given.textContent) as Given) : { shared: null, children: null };
+  // When the link ends, nothing of it is left on the page.
+  given?.remove();
+  const link = new Link(token, children);
+  const [first] = await Promise.all([shared ?? link.show().catch(problemOf), speak(document.documentElement.lang)]);
   // What the server sent stays until there is more to show; what somebody has typed there meanwhile is kept.
   const typed = root.querySelector('input')?.value ?? '';
   const fault = root.querySelector('[role=alert]')?.textContent ?? '';

@@ -158,6 +158,34 @@ test('a folder of more files than a page has is listed to its end as one scrolls
   expect(first).toBe(200);
 });
 
+test('a visit of a folder is one request, and a download asks once whether it would begin', async () => {
+  const ada = await tenant.user();
+  const top = await makeFolder(ada, 'Course');
+  const weeks = await makeFolder(ada, 'Weeks', top);
+  await put(ada, 'plan.txt', top);
+  await put(ada, 'week 1.txt', weeks);
+  const { url } = await share(ada, `/folders/${top}`);
+  const asked: string[] = [];
+  const page = await browser.page();
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (!pathname.startsWith('/assets/')) asked.push(`${request.method()} ${pathname.split('/').at(-1)}`);
+  });
+  await page.goto(url);
+  await page.getByRole('link', { name: 'plan.txt' }).waitFor();
+  const visit = asked.splice(0).length;
+  await saved(page, () => page.getByRole('link', { name: 'plan.txt' }).click());
+  const download = asked.splice(0);
+  await page.getByRole('button', { name: 'Weeks' }).click();
+  await page.getByRole('link', { name: 'week 1.txt' }).waitFor();
+  const below = asked.splice(0);
+  await put(ada, 'new.txt', top);
+  await page.goBack();
+  await page.getByRole('link', { name: 'new.txt' }).waitFor();
+
+  expect([visit, download, below, asked]).toEqual([1, ['HEAD download'], ['GET children'], ['GET children']]);
+});
+
 test('a link that ends while its page is open says so, and nothing else', async () => {
   const ada = await tenant.user();
   const top = await makeFolder(ada, 'Ended');
