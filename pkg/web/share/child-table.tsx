@@ -1,16 +1,17 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import { EndlessList } from '../design/endless-list.tsx';
 import { FileIcon, KindIcon } from '../design/file-icon.tsx';
+import { useVisibleRows } from '../design/grid/use-visible-rows.ts';
 import { Icon } from '../design/icon.tsx';
 import { DateTime, FileSize } from '../design/measures.tsx';
-import { t } from '../text/share.ts';
+import { count, t } from '../text/share.ts';
 import type { Child } from './link.ts';
 import type { Children } from './use-children.ts';
 
 interface Props {
   readonly label: string;
   readonly list: Children;
-  readonly pages: readonly (readonly Child[])[];
+  readonly rows: readonly Child[];
   /** A field of the API; a leading `-` reverses the order. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
@@ -22,10 +23,13 @@ interface Props {
 }
 
 /**
- * Folders first, then files; the next page comes as the end of the list comes near. Its layout is no table's, so it says by roles
- * that it is one.
+ * Folders first, then files; the next page comes as the end of the list comes near. A folder may have 10,000 entries, so only
+ * the rows on the screen exist, and padding stands for the others. Its layout is no table's, so it says by roles that it is one.
  */
-export function ChildTable({ label, list, pages, sort, onSort, ...rows }: Props) {
+export function ChildTable({ label, list, rows, sort, onSort, ...of }: Props) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const countId = useId();
+  const { start, end, row } = useVisibleRows(body, rows.length);
   const heading = (field: 'name' | 'updated_at', text: string) => {
     const isSorted = sort === field || sort === `-${field}`;
     const order = sort.startsWith('-') ? 'descending' : 'ascending';
@@ -48,9 +52,15 @@ export function ChildTable({ label, list, pages, sort, onSort, ...rows }: Props)
       moreLabel={t('loadMore')}
       onMore={list.more}
     >
-      <table role="table" class="share-table" aria-label={label}>
+      <table
+        role="table"
+        class="share-table"
+        aria-label={label}
+        aria-describedby={countId}
+        aria-rowcount={list.isMore ? -1 : rows.length + 1}
+      >
         <thead role="rowgroup">
-          <tr role="row">
+          <tr role="row" aria-rowindex={1}>
             {heading('name', t('name'))}
             <th role="columnheader" scope="col" class="share-of-size">
               {t('size')}
@@ -58,62 +68,63 @@ export function ChildTable({ label, list, pages, sort, onSort, ...rows }: Props)
             {heading('updated_at', t('changed'))}
           </tr>
         </thead>
-        {pages.map((page, index) => (
-          <ChildRows key={index} page={page} {...rows} />
-        ))}
+        <tbody
+          ref={body}
+          role="rowgroup"
+          style={{ paddingBlockStart: `${start * row}px`, paddingBlockEnd: `${(rows.length - end) * row}px` }}
+        >
+          {rows.slice(start, end).map((child, index) => (
+            // The headings are the first row.
+            <ChildRow key={child.id} child={child} index={start + index + 2} {...of} />
+          ))}
+        </tbody>
       </table>
+      <p id={countId} class="share-count">
+        {foundInWords(rows.length, list.isMore)}
+      </p>
     </EndlessList>
   );
 }
 
-type RowsProps = Pick<Props, 'isUsedUp' | 'addressOf' | 'onOpen' | 'onDownload'> & { readonly page: readonly Child[] };
+/** Returns how long a list is; nobody counts one that is longer than what is loaded. */
+export const foundInWords = (loaded: number, isMore: boolean): string =>
+  isMore ? count('loaded', loaded) : count('items', loaded);
 
-/** The rows of a page. They are rendered again only when they change, and laid out near the screen: a folder may have 10,000. */
-function ChildRows({ page, ...props }: RowsProps) {
-  const latest = useRef(props);
-  latest.current = props;
-  const { isUsedUp, addressOf } = props;
-  return useMemo(
-    () => (
-      <tbody role="rowgroup" style={{ '--rows': page.length }}>
-        {page.map((child) => (
-          <tr role="row" key={child.id}>
-            <th role="rowheader" scope="row" class="share-of-name">
-              <span class="share-name">
-                {child.type === 'folder' ? <KindIcon kind="folder" /> : <FileIcon mimeType={child.mime_type} name={child.name} />}
-                {child.type === 'folder' ? (
-                  <button type="button" class="share-open" title={child.name} onClick={() => latest.current.onOpen(child)}>
-                    {child.name}
-                  </button>
-                ) : isUsedUp ? (
-                  <span class="share-open">{child.name}</span>
-                ) : (
-                  <a
-                    class="share-open"
-                    href={addressOf(child)}
-                    title={child.name}
-                    download=""
-                    onClick={(event) => {
-                      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab
-                      event.preventDefault();
-                      latest.current.onDownload(child);
-                    }}
-                  >
-                    {child.name}
-                  </a>
-                )}
-              </span>
-            </th>
-            <td role="cell" class="share-of-size">
-              {child.type === 'file' && <FileSize bytes={child.size} />}
-            </td>
-            <td role="cell" class="share-of-updated_at">
-              <DateTime value={child.updated_at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    ),
-    [page, isUsedUp],
+type RowProps = Pick<Props, 'isUsedUp' | 'addressOf' | 'onOpen' | 'onDownload'> & {
+  readonly child: Child;
+  readonly index: number;
+};
+
+function ChildRow({ child, index, isUsedUp, addressOf, onOpen, onDownload }: RowProps) {
+  const download = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab
+    event.preventDefault();
+    onDownload(child);
+  };
+  return (
+    <tr role="row" aria-rowindex={index}>
+      <th role="rowheader" scope="row" class="share-of-name">
+        <span class="share-name">
+          {child.type === 'folder' ? <KindIcon kind="folder" /> : <FileIcon mimeType={child.mime_type} name={child.name} />}
+          {child.type === 'folder' ? (
+            <button type="button" class="share-open" title={child.name} onClick={() => onOpen(child)}>
+              {child.name}
+            </button>
+          ) : isUsedUp ? (
+            <span class="share-open">{child.name}</span>
+          ) : (
+            <a class="share-open" href={addressOf(child)} title={child.name} download="" onClick={download}>
+              {child.name}
+            </a>
+          )}
+        </span>
+      </th>
+      <td role="cell" class="share-of-size">
+        {child.type === 'file' && <FileSize bytes={child.size} />}
+      </td>
+      <td role="cell" class="share-of-updated_at">
+        <DateTime value={child.updated_at} />
+      </td>
+    </tr>
   );
 }

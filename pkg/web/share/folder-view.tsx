@@ -8,7 +8,7 @@ import { Skeleton } from '../design/skeleton.tsx';
 import { TextField } from '../design/text-field.tsx';
 import { t } from '../text/share.ts';
 import { DropZone } from '../uploads/drop-zone.tsx';
-import { ChildTable } from './child-table.tsx';
+import { ChildTable, foundInWords } from './child-table.tsx';
 import { type Child, type Link, save, type SharedFolder } from './link.ts';
 import { ProblemNote } from './problem-note.tsx';
 import { SendFiles } from './send-files.tsx';
@@ -39,7 +39,7 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const here = path.at(-1);
   const list = useChildren(link, { folderId: here?.id, query, sort }, onRefused);
-  const { pages } = list;
+  const { rows } = list;
 
   useEffect(() => {
     const timer = setTimeout(() => setQuery(typed.trim()), SETTLED_MS);
@@ -80,7 +80,11 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
   }));
   const mayBeSentTo = folder.mode === 'both' && path.length === 0;
   const isUsedUp = left === 0;
-  const isNothing = pages?.every((page) => page.length === 0) ?? false;
+  const isNothing = rows?.length === 0;
+  useEffect(() => {
+    // What a search finds changes below the field, where somebody types.
+    if (query !== '' && rows) announce(isNothing ? t('nothingFound') : foundInWords(rows.length, list.isMore));
+  }, [rows]);
   const isEmpty = isNothing && path.length === 0 && query === '';
 
   return (
@@ -129,8 +133,8 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
         value={typed}
         onValue={setTyped}
       />
-      {list.problem && <ProblemNote problem={list.problem} onRetry={pages ? list.more : list.reload} />}
-      {pages === undefined && list.isLoading && <Skeleton kind="rows" rows={6} label={t('loading')} />}
+      {list.problem && <ProblemNote problem={list.problem} onRetry={rows ? list.more : list.reload} />}
+      {rows === undefined && list.isLoading && <Skeleton kind="rows" rows={6} label={t('loading')} />}
       {isNothing &&
         (query === '' ? (
           <EmptyState drawing="files" title={t('emptyTitle')}>
@@ -141,11 +145,11 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
             {t('nothingFoundText')}
           </EmptyState>
         ))}
-      {pages !== undefined && !isNothing && (
+      {rows !== undefined && !isNothing && (
         <ChildTable
           label={here?.name ?? name}
           list={list}
-          pages={pages}
+          rows={rows}
           sort={sort}
           onSort={setSort}
           isUsedUp={isUsedUp}

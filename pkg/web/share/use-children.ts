@@ -3,8 +3,8 @@ import { type ApiProblem, isAbort, problemOf } from '../api/problem.ts';
 import type { Child, Link } from './link.ts';
 
 export interface Children {
-  /** Undefined until the first page has arrived. A page stays the same array, so that its rows are rendered once. */
-  readonly pages: readonly (readonly Child[])[] | undefined;
+  /** Undefined until the first page has arrived. */
+  readonly rows: readonly Child[] | undefined;
   readonly isMore: boolean;
   readonly isLoading: boolean;
   readonly problem: ApiProblem | undefined;
@@ -15,7 +15,7 @@ export interface Children {
 }
 
 interface State {
-  readonly pages?: readonly (readonly Child[])[];
+  readonly rows?: readonly Child[];
   readonly cursor: string | null;
   readonly isLoading: boolean;
   readonly problem?: ApiProblem;
@@ -42,8 +42,8 @@ export function useChildren(link: Link, wanted: Wanted, onRefused: (problem: Api
       link.children({ folderId, query, sort, cursor: cursor ?? undefined }, signal).then(
         ({ data, pagination }) => {
           if (signal.aborted) return;
-          setState(({ pages = [] }) => ({
-            pages: cursor === null ? [data] : [...pages, data],
+          setState(({ rows = [] }) => ({
+            rows: cursor === null ? data : [...rows, ...data],
             cursor: pagination.has_more ? pagination.next_cursor : null,
             isLoading: false,
           }));
@@ -68,7 +68,7 @@ export function useChildren(link: Link, wanted: Wanted, onRefused: (problem: Api
     ask(cursor);
   };
   return {
-    pages: state.pages,
+    rows: state.rows,
     isMore: state.cursor !== null,
     isLoading: state.isLoading,
     problem: state.problem,
