@@ -11,7 +11,6 @@ import { count, t } from '../../text/files.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useLater } from '../use-later.ts';
 import { useObserved } from '../use-observed.ts';
-import { Cards } from './cards.tsx';
 import { clip } from './clipboard.ts';
 import { columnsOf } from './columns.tsx';
 import { dragProps, dropProps } from './drag.ts';
@@ -54,6 +53,11 @@ export function EntriesView(props: Props) {
   if (renamed === undefined) shown.current = entries.rows;
   const rows = shown.current;
   const [detailsOf, setDetailsOf] = useState<string>();
+  // The first view has no room for them, and most people choose the list.
+  const [Cards, loadCards] = useLater(async () => (await import('./cards.tsx')).Cards);
+  useEffect(() => {
+    if (view === 'cards') void loadCards();
+  }, [view]);
   const [Details, loadDetails] = useLater(async () => (await import('./details/details.tsx')).Details);
   const [menu, setMenu] = useState<{ readonly entry: Entry; readonly x: number; readonly y: number }>();
 
@@ -132,7 +136,7 @@ export function EntriesView(props: Props) {
         />
       )}
       {problem && <ProblemNote problem={problem} onRetry={() => void (rows.next === undefined ? list.more() : list.reload())} />}
-      {rows.next === undefined && isLoading && (
+      {((rows.next === undefined && isLoading) || (view === 'cards' && !Cards)) && (
         <Skeleton kind={view === 'list' ? 'rows' : 'cards'} rows={8} label={t('loading')} />
       )}
       {isBlank && !problem && !isLoading && empty}
@@ -162,15 +166,17 @@ export function EntriesView(props: Props) {
               })}
             />
           ) : (
-            <Cards
-              {...shared}
-              entries={{ ...entries, rows }}
-              menuOf={menuOf}
-              attributes={attributes}
-              renamed={renamed}
-              onRename={actions.rename}
-              onRenameEnd={() => setRenamed(undefined)}
-            />
+            Cards && (
+              <Cards
+                {...shared}
+                entries={{ ...entries, rows }}
+                menuOf={menuOf}
+                attributes={attributes}
+                renamed={renamed}
+                onRename={actions.rename}
+                onRenameEnd={() => setRenamed(undefined)}
+              />
+            )
           )}
           {details && Details && (
             <Details

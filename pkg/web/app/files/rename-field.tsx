@@ -24,7 +24,7 @@ export function RenameField({ entry, onRename, onEnd }: Props) {
 
   /** The focus returns to where the name stands, once it stands there again. */
   const leave = (): void => {
-    const cell = input.current?.closest<HTMLElement>('[role=rowheader], li');
+    const cell = input.current?.closest<HTMLElement>('[role=rowheader], [role=gridcell]');
     onEnd();
     requestAnimationFrame(() => {
       // Unless something else has taken it meanwhile, such as the next field.

@@ -91,7 +91,8 @@ export function Grid<Row>(props: GridProps<Row>) {
     if (event.defaultPrevented || element.closest(NOT_OURS)) return;
     const { key, shiftKey } = event;
     const isMod = event.ctrlKey || event.metaKey;
-    if (target(key, isMod)) {
+    // With Alt the arrows are the browser's.
+    if (!event.altKey && target(key, isMod)) {
       event.preventDefault();
       const isEnd = key === 'End' && !isMod && props.onEnd !== undefined;
       if (isEnd) void props.onEnd?.().then(() => move(key, isMod, shiftKey));

@@ -22,10 +22,12 @@ interface VisibleRows extends Range {
 
 /**
  * Follows which rows of `body` are on the screen. Whatever scrolls may do so, the page or a box around the grid: only where the
- * rows are on the screen counts.
+ * rows are on the screen counts. `height`: pixels of a row that is none of a table; what sticks above it is its
+ * `scroll-margin-block-start`.
  */
-export function useVisibleRows(body: RefObject<HTMLElement | null>, count: number): VisibleRows {
-  const [row, setRow] = useState(rowHeight);
+export function useVisibleRows(body: RefObject<HTMLElement | null>, count: number, height?: number): VisibleRows {
+  const [usual, setRow] = useState(rowHeight);
+  const row = height ?? usual;
   const [range, setRange] = useState<Range>({ start: 0, end: Math.min(count, 40) });
 
   const measure = useCallback(() => {
@@ -59,10 +61,11 @@ export function useVisibleRows(body: RefObject<HTMLElement | null>, count: numbe
     const head = element.parentElement?.querySelector('thead');
     const top = element.getBoundingClientRect().top + index * row;
     // The headings stick where their style says, below what else sticks there.
-    const stuck = head ? Number.parseFloat(getComputedStyle(head).insetBlockStart) || 0 : 0;
+    const { insetBlockStart, scrollMarginBlockStart } = getComputedStyle(head ?? element);
+    const stuck = Number.parseFloat(head ? insetBlockStart : scrollMarginBlockStart) || 0;
     const from = Math.max(box.top, 0) + stuck + (head?.offsetHeight ?? 0);
     // One more row is seen below, where there is one: what lies at the edge of the screen then covers none with the focus.
-    const to = Math.min(box.bottom, window.innerHeight) - row * CONTEXT;
+    const to = Math.min(box.bottom, window.innerHeight) - usual * CONTEXT;
     scroller.scrollTop += scrollNeeded({ top, bottom: top + row }, from, to);
     measure();
   };
