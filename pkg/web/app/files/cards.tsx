@@ -21,6 +21,7 @@ import './cards.css';
 
 interface Props extends CardActions {
   readonly label: string;
+  readonly describedBy: string;
   readonly entries: Entries;
   readonly selection: Selection;
   readonly onSelection: (selection: Selection) => void;
@@ -135,6 +136,7 @@ export function Cards(props: Props) {
         class="files-cards"
         tabIndex={-1}
         aria-label={label}
+        aria-describedby={props.describedBy}
         aria-rowcount={rows.total ?? -1}
         aria-colcount={1}
         aria-multiselectable="true"

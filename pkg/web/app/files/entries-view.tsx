@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Grid } from '../../design/grid/grid.tsx';
 import type { Sorting } from '../../design/grid/grid-props.ts';
 import { countOf, isEmpty, isSelected, kept, NOTHING, type Selection, selectionOf } from '../../design/grid/selection.ts';
@@ -121,7 +121,18 @@ export function EntriesView(props: Props) {
     ...(isTrash || entry.isSystem ? {} : dragProps(() => meant(entry))),
     ...(isTrash || entry.type === 'file' ? {} : dropProps(entry.id, (moved) => actions.move(moved, entry.id))),
   });
-  const shared = { label, rows, selection, onSelection: select, onOpen: open, onMenu: openMenu, onKey, onRange: seen };
+  const countId = useId();
+  const shared = {
+    label,
+    describedBy: countId,
+    rows,
+    selection,
+    onSelection: select,
+    onOpen: open,
+    onMenu: openMenu,
+    onKey,
+    onRange: seen,
+  };
   const isBlank = rows.count === 0;
 
   return (
@@ -187,6 +198,11 @@ export function EntriesView(props: Props) {
             />
           )}
         </div>
+      )}
+      {rows.next !== undefined && !isBlank && (
+        <p id={countId} class="files-quiet files-count">
+          {rows.total === undefined ? count('loaded', rows.loaded.length) : count('items', rows.total)}
+        </p>
       )}
       {menu && (
         <MenuList

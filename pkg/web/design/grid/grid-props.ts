@@ -29,6 +29,8 @@ export interface Rows<Row> {
 
 export interface GridProps<Row> {
   readonly label: string;
+  /** The id of the element that says how many rows there are, as far as anybody knows. */
+  readonly describedBy?: string | undefined;
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: Rows<Row>;

@@ -154,6 +154,7 @@ export function Grid<Row>(props: GridProps<Row>) {
       class="c-grid"
       tabIndex={-1}
       aria-label={label}
+      aria-describedby={props.describedBy}
       aria-rowcount={rows.total === undefined ? -1 : rows.total + 1}
       aria-colcount={columnCount}
       aria-multiselectable="true"
