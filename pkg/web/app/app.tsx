@@ -5,6 +5,7 @@ import { type ApiProblem, problemOf } from '../api/problem.ts';
 import { LiveRegion } from '../design/live-region.tsx';
 import { Spinner } from '../design/progress.tsx';
 import { ToastArea } from '../design/toast.tsx';
+import type { Language } from '../text/language.ts';
 import { t } from '../text/shell.ts';
 import { FailurePage } from './failure-page.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
@@ -17,12 +18,17 @@ import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { useObserved } from './use-observed.ts';
 
+interface Props {
+  readonly services: Services;
+  readonly language: Language;
+}
+
 /** The whole app: who is signed in decides what is shown, then the address. */
-export const App = ({ services }: { readonly services: Services }) => (
+export const App = ({ services, language }: Props) => (
   <ServicesContext.Provider value={services}>
     <Boundary>
       <LocationProvider scope={IN_APP}>
-        <Start />
+        <Start language={language} />
       </LocationProvider>
     </Boundary>
     <LiveRegion />
@@ -30,7 +36,7 @@ export const App = ({ services }: { readonly services: Services }) => (
   </ServicesContext.Provider>
 );
 
-function Start() {
+function Start({ language }: Pick<Props, 'language'>) {
   const { session } = useServices();
   const { path, route } = useLocation();
   const { name } = useObserved(session.state);
@@ -46,13 +52,15 @@ function Start() {
     return isLoading ? <Spinner label={t('loading')} /> : null;
   }
   if (!isSignedIn) return <SignInPage />;
+  // The router renders a page again only for another address, or other values of its route.
+  const spoken = { language };
   return (
     <Shell>
       <Router>
         {ROUTES.map(({ path: at, page }) => (
-          <Route key={at} path={at} component={page} />
+          <Route key={at} path={at} component={page} {...spoken} />
         ))}
-        <Route default component={NotFoundPage} />
+        <Route default component={NotFoundPage} {...spoken} />
       </Router>
     </Shell>
   );

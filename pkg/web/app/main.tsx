@@ -14,11 +14,8 @@ const services = {
   anonymous: new Client({ current: () => Promise.resolve(undefined), renewed: () => Promise.resolve(undefined) }),
 };
 
-/** All texts are read while rendering: another language renders everything anew. */
-function InLanguage() {
-  const chosen = useObserved(language);
-  return <App key={chosen} services={services} />;
-}
+/** All texts are read while rendering: another language renders everything again, in its place, so that what is typed stays. */
+const InLanguage = () => <App language={useObserved(language)} services={services} />;
 
 slots.overlays.set([PreviewHost]);
 await applyPreferences();

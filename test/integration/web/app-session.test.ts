@@ -165,6 +165,17 @@ test('the language and the theme that somebody chooses stay in this browser', as
   expect(root).toEqual(['de', 'dark']);
 });
 
+test('what somebody has typed stays when they choose another language', async () => {
+  const page = await stranger();
+  await page.getByLabel('E-mail address').fill('ada@example.org');
+  await page.getByRole('button', { name: 'Deutsch' }).click();
+  await page.getByRole('button', { name: 'Anmelden', exact: true }).waitFor();
+
+  const typed = await page.getByLabel('E-Mail-Adresse').inputValue();
+  await page.evaluate('localStorage.clear()');
+  expect(typed).toBe('ada@example.org');
+});
+
 test.each([
   ['the sign-in', async () => stranger()],
   ['the reset of a password', async () => stranger('/reset#token')],
