@@ -2,4 +2,4 @@ import { part } from './language.ts';
 import { en } from './links.en.ts';
 
 /** The texts of the page of links. */
-export const { t } = part(en, { de: async () => (await import('./links.de.ts')).de });
+export const { t, count } = part(en, { de: async () => (await import('./links.de.ts')).de });

@@ -136,6 +136,24 @@ test('an administrator sees all links with who made them, without their addresse
   expect((await person.api.get(`/shares/${link.id}`)).status).toBe(404);
 });
 
+test('links are found by a part of the name, and a search that finds none says so', async () => {
+  const person = await tenant.user();
+  for (const name of ['Résumé.pdf', 'poster.png', 'Resumes/']) await linkOf(person, name);
+  const page = await pageOf(person);
+  await row(page, 'poster.png').waitFor();
+  await page.getByRole('searchbox', { name: 'Search links by name' }).fill('resume');
+  await row(page, 'poster.png').waitFor({ state: 'detached' });
+  await page.getByRole('status').getByText('2 links').waitFor();
+  const found = await page.getByRole('main').locator('.links-name').allInnerTexts();
+  await page.keyboard.type(' of nobody');
+  await page.getByText('No link found').first().waitFor();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+  await row(page, 'poster.png').waitFor();
+
+  expect(found.toSorted()).toEqual(['Resumes', 'Résumé.pdf']);
+});
+
 test('of 120 links the last one is reached by scrolling', async () => {
   const person = await tenant.user();
   const { body } = await person.api.upload('/files', { name: 'first.txt', file: Buffer.from('a') });

@@ -1,12 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { announce } from '../../design/live-region.tsx';
 import { EmptyState } from '../../design/empty-state.tsx';
 import { EndlessList } from '../../design/endless-list.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { Tabs } from '../../design/tabs.tsx';
-import { t } from '../../text/links.ts';
+import { TextField } from '../../design/text-field.tsx';
+import { count, t } from '../../text/links.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMay, useMe } from '../services.ts';
 import { usePages } from '../use-pages.ts';
+import { useSettled } from '../use-settled.ts';
 import { useTitle } from '../use-title.ts';
 import { LinksOff } from '../sharing/links-off.tsx';
 import { LinkRow } from './link-row.tsx';
@@ -50,23 +53,55 @@ function Links({ isAll }: { readonly isAll: boolean }) {
   useEffect(() => {
     if (deleted > 0) text.current?.focus();
   }, [deleted]);
+  const [typed, setTyped] = useState('');
+  const q = useSettled(typed.trim());
   const links = usePages(
-    (cursor, signal) => client.get('/shares', { query: { limit: 50, cursor, ...(isAll ? {} : { owner: me.user.id }) }, signal }),
-    [isAll],
+    (cursor, signal) =>
+      client.get('/shares', { query: { limit: 50, cursor, q: q || undefined, owner: isAll ? undefined : me.user.id }, signal }),
+    [isAll, q],
   );
+  const { items, isMore } = links;
+  // The field is there once there was a link: it keeps the focus when a search finds none.
+  const isSearchable = useRef(false);
+  if (items && items.length > 0) isSearchable.current = true;
+  useEffect(() => {
+    // What a search finds changes below the field, where somebody types.
+    if (q === '' || !items) return;
+    if (items.length === 0) announce(t('noneFoundTitle'));
+    else announce(isMore ? t('foundMore', { count: items.length }) : count('found', items.length));
+  }, [items]);
   return (
     <>
       <p ref={text} class="links-text" tabIndex={-1}>
         {isAll ? t('textAll') : t('text')} {isAll && <a href="/admin/links">{t('rules')}</a>}
       </p>
+      {isSearchable.current && (
+        <TextField
+          label={t('search')}
+          isLabelHidden
+          type="search"
+          icon="search"
+          placeholder={t('search')}
+          clearLabel={t('clearSearch')}
+          maxLength={255}
+          autocomplete="off"
+          value={typed}
+          onValue={setTyped}
+        />
+      )}
       {links.problem && <ProblemNote problem={links.problem} onRetry={links.more} />}
-      {!links.items && !links.problem && <Skeleton kind="rows" label={t('loading')} />}
-      {links.items?.length === 0 && (
+      {!items && !links.problem && <Skeleton kind="rows" label={t('loading')} />}
+      {items?.length === 0 && q !== '' && (
+        <EmptyState drawing="search" title={t('noneFoundTitle')}>
+          {t('noneFoundText')}
+        </EmptyState>
+      )}
+      {items?.length === 0 && q === '' && (
         <EmptyState drawing="shared" title={isAll ? t('emptyAllTitle') : t('emptyTitle')}>
           {isAll ? t('emptyAllText') : t('emptyText')}
         </EmptyState>
       )}
-      {links.items && links.items.length > 0 && (
+      {items && items.length > 0 && (
         <EndlessList
           isMore={links.isMore}
           isLoading={links.isLoading}
@@ -75,7 +110,7 @@ function Links({ isAll }: { readonly isAll: boolean }) {
           onMore={links.more}
         >
           <ul role="list" class="links-list">
-            {links.items.map((link) => (
+            {items.map((link) => (
               <LinkRow
                 key={link.id}
                 link={link}
