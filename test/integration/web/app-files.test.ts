@@ -157,6 +157,18 @@ test('files are moved by cut and paste, by a dialog, and by dragging them onto a
   });
 });
 
+test('another language changes the words of a list, and leaves what is selected', async () => {
+  const { page } = await personWith('a.txt', 'b.txt');
+  await select(page, 'b.txt');
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
+  await page.getByRole('columnheader', { name: 'Geändert' }).waitFor();
+  const selected = await page.getByRole('row', { selected: true }).getByRole('rowheader').textContent();
+  await page.evaluate('localStorage.clear()');
+
+  expect(selected).toBe('b.txt');
+});
+
 test('two people in one folder see each other’s changes within some seconds, without a reload', async () => {
   const { page, person } = await personWith('first.txt');
   await row(page, 'first.txt').waitFor();
@@ -174,6 +186,13 @@ test('of 450 files the last one is reached by End, and all are selected by one k
     await Promise.all(names.slice(from, from + 30).map((n) => add(person, [n])));
   const page = await pageOf(person);
   await select(page, 'file 1.txt');
+  const countLine = (): Promise<string | null> => page.locator('.files-count').textContent();
+  const before = await countLine();
+  await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+  await page.locator('.files-card').first().waitFor();
+  const cards = await page.locator('.files-card').count();
+  await page.getByRole('button', { name: 'List', exact: true }).click();
+  await select(page, 'file 1.txt');
 
   await page.keyboard.press('End');
   await row(page, 'file 450.txt').waitFor();
@@ -183,8 +202,50 @@ test('of 450 files the last one is reached by End, and all are selected by one k
   await page.keyboard.press('Delete');
   await page.getByText('450 items moved to the trash').first().waitFor();
 
-  expect([focused, rendered < 60]).toEqual(['file 450.txt', true]);
+  expect([before, focused, rendered < 60, cards < 200]).toEqual([
+    '200 items are loaded, more follow',
+    'file 450.txt',
+    true,
+    true,
+  ]);
   await page.getByText('This folder is empty').waitFor();
+});
+
+test('the keyboard goes through pictures in two directions, finds one by letters, selects, and opens', async () => {
+  const { page } = await personWith('Atlas/inside.txt', ...range(12).map((n) => `file ${n + 10}.txt`), 'zebra.txt');
+  await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+  await row(page, 'zebra.txt').waitFor();
+  const focused = (): Promise<string> => page.evaluate(`document.activeElement.querySelector('.files-open')?.textContent`);
+  const press = async (key: string, name: string): Promise<void> => {
+    await page.keyboard.press(key);
+    await waitFor(`${name} to have the focus after ${key}`, async () => (await focused()) === name);
+  };
+  const columns = await page.evaluate<number>(
+    `getComputedStyle(document.querySelector('.files-cards')).gridTemplateColumns.split(' ').length`,
+  );
+  await page.getByRole('gridcell').first().focus();
+  await press('ArrowRight', 'file 10.txt');
+  await press('ArrowRight', 'file 11.txt');
+  await press('ArrowLeft', 'file 10.txt');
+  await press('Home', 'Atlas');
+  await press('ArrowDown', `file ${columns + 9}.txt`);
+  await press('ArrowUp', 'Atlas');
+  await press('End', 'zebra.txt');
+  await press('Home', 'Atlas');
+  await press('ArrowRight', 'file 10.txt');
+  await page.keyboard.press(' ');
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.getByRole('toolbar').getByText('2 selected').waitFor();
+  const selected = await page.locator('[role=row][aria-selected=true]').count();
+  await page.keyboard.press('Escape');
+  await page.getByRole('toolbar').waitFor({ state: 'detached' });
+  await press('z', 'zebra.txt');
+  await press('Home', 'Atlas');
+  await page.keyboard.press('Enter');
+  await row(page, 'inside.txt').waitFor();
+  await page.evaluate('localStorage.clear()');
+
+  expect(selected).toBe(2);
 });
 
 test('a search shows its hits as one types, narrows by filters, and survives a reload', async () => {
@@ -215,6 +276,8 @@ test('the details of a file show its versions, and a former one becomes the curr
   await page.getByText('Version 3').waitFor();
   await page.getByRole('tab', { name: 'Access' }).click();
   await page.getByRole('tabpanel').getByText('May share').waitFor();
+  await page.getByRole('tabpanel').getByRole('button', { name: 'Share …' }).click();
+  await page.getByRole('dialog', { name: 'Share “plan.txt”' }).waitFor();
 });
 
 /** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */

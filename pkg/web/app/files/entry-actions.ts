@@ -10,7 +10,8 @@ export interface EntryAction {
   readonly label: () => string;
   readonly icon: IconName;
   readonly appliesTo: (entry: Entry) => boolean;
-  readonly run: (entry: Entry) => void;
+  /** `done` is called once the entry may have changed. */
+  readonly run: (entry: Entry, done?: () => void) => void;
 }
 
 /**

@@ -14,14 +14,18 @@ type Dialog = ComponentType<{ readonly entry: Entry; readonly onClose: () => voi
 /** Adds "Share" to the menu of files and folders, for people who may share. The dialog is loaded when it is first opened. */
 export function Sharing() {
   const mayShare = useMay('share:files');
-  const [shown, setShown] = useState<{ readonly entry: Entry; readonly Dialog: Dialog }>();
+  const [shown, setShown] = useState<{
+    readonly entry: Entry;
+    readonly Dialog: Dialog;
+    readonly done: (() => void) | undefined;
+  }>();
   useEffect(() => {
     if (!mayShare) return undefined;
-    const open = async (entry: Entry): Promise<void> => {
+    const open = async (entry: Entry, done: (() => void) | undefined): Promise<void> => {
       try {
         const { ShareDialog } = await import('./share-dialog.tsx');
         await textsLoaded();
-        setShown({ entry, Dialog: ShareDialog });
+        setShown({ entry, Dialog: ShareDialog, done });
       } catch (error) {
         toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
       }
@@ -31,8 +35,12 @@ export function Sharing() {
       label: () => t('action'),
       icon: 'share',
       appliesTo: () => true,
-      run: (entry) => void open(entry),
+      run: (entry, done) => void open(entry, done),
     });
   }, [mayShare]);
-  return shown ? <shown.Dialog entry={shown.entry} onClose={() => setShown(undefined)} /> : null;
+  const close = (): void => {
+    setShown(undefined);
+    shown?.done?.();
+  };
+  return shown ? <shown.Dialog entry={shown.entry} onClose={close} /> : null;
 }
