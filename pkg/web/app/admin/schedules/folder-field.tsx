@@ -10,23 +10,19 @@ export interface Folder {
 }
 
 interface Props {
+  readonly label: string;
   readonly folder: Folder | undefined;
   readonly onFolder: (folder: Folder) => void;
   readonly error: string | undefined;
 }
 
-/** The folder that is archived, by its path. */
-export function FolderField({ folder, onFolder, error }: Props) {
-  const client = useClient();
+/** A folder, shown by its path. */
+export function FolderField({ label, folder, onFolder, error }: Props) {
   const [isChoosing, setChoosing] = useState(false);
-  const { value } = useLoaded(
-    async (signal) => (folder ? await client.get('/folders/{id}', { path: { id: folder.id }, signal }) : undefined),
-    [folder?.id],
-  );
   return (
-    <div class="schedules-folder">
+    <div class="schedules-folder" role="group" aria-label={label}>
       <p>
-        <span class="c-field-label">{t('folder')}</span> {value?.path ?? folder?.id ?? '–'}
+        <span class="c-field-label">{label}</span> {folder ? <FolderPath id={folder.id} /> : '–'}
       </p>
       <Button icon="folder" onClick={() => setChoosing(true)}>
         {t('chooseFolder')}
@@ -49,4 +45,11 @@ export function FolderField({ folder, onFolder, error }: Props) {
       )}
     </div>
   );
+}
+
+/** The path of a folder; its id if the reader may not see it. */
+export function FolderPath({ id }: Folder) {
+  const client = useClient();
+  const { value } = useLoaded((signal) => client.get('/folders/{id}', { path: { id }, signal }), [id]);
+  return <>{value?.path ?? id}</>;
 }

@@ -11,16 +11,19 @@ import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { useSettled } from '../../use-settled.ts';
 import { useSubmit } from '../../use-submit.ts';
+import { type BatchDraft, batchOf, draftOf, NEW_BATCH } from './batch.ts';
+import { BatchFields } from './batch-fields.tsx';
 import { FolderField, type Folder } from './folder-field.tsx';
 import { NextRuns } from './next-runs.tsx';
 import { cronOf, NIGHTLY, timesOf } from './times.ts';
 import { TimesFields } from './times-fields.tsx';
+import { Trial } from './trial.tsx';
 
-/** What can be chosen here: a batch needs a filter, which the API takes. */
 const KINDS = [
   'empty_trash',
   'apply_retention',
   'export_folder',
+  'batch',
   'verify_checksums',
   'recount_usage',
   'sync_rosters',
@@ -30,6 +33,8 @@ const KINDS = [
 type Kind = Schedule['kind'];
 
 const KEEP = 7;
+/** The most that one reply has. */
+const TAGS_SHOWN = 200;
 
 interface Props {
   /** Undefined: a new one. */
@@ -45,6 +50,10 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
   const [kind, setKind] = useState<Kind>(schedule?.kind ?? 'empty_trash');
   const [folder, setFolder] = useState<Folder | undefined>(() => folderOf(schedule));
   const [keep, setKeep] = useState(() => keepOf(schedule));
+  const former = schedule?.kind === 'batch' ? draftOf(schedule.arguments) : undefined;
+  const [draft, setDraft] = useState<BatchDraft>(former ?? NEW_BATCH);
+  /** The batch that was tried, or is being tried. */
+  const [trial, setTrial] = useState<TrialState>();
   const [times, setTimes] = useState(schedule ? timesOf(schedule.cron) : NIGHTLY);
   const [zone, setZone] = useState(schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [catchUp, setCatchUp] = useState(schedule?.catch_up ?? true);
@@ -55,14 +64,27 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
     (signal) => client.get('/schedules/times', { query: { cron: asked, time_zone: zone }, signal }),
     [asked, zone],
   );
+  const tags = useLoaded(
+    async (signal) =>
+      kind === 'batch' ? (await client.get('/tags', { query: { sort: 'name', limit: TAGS_SHOWN }, signal })).data : [],
+    [kind === 'batch'],
+  );
   const isExport = kind === 'export_folder';
-  const isComplete = name.trim() !== '' && (!isExport || folder !== undefined);
+  // A batch that says more than the form stays as it is.
+  const isFixed = schedule?.kind === 'batch' && !former;
+  const batch = kind === 'batch' && !isFixed ? batchOf(draft) : undefined;
+  const key = batch ? JSON.stringify(batch) : '';
+  // Of another batch, before a change of the form, a trial says nothing.
+  const tried = batch && trial?.key === key ? trial : undefined;
+  const isBatchMissing = kind === 'batch' && !isFixed && batch === undefined;
+  const isComplete = name.trim() !== '' && (!isExport || folder !== undefined) && !isBatchMissing;
+  const isUntried = batch !== undefined && tried?.state !== 'done' && key !== keyOf(former);
 
   const { isBusy, problem, submit } = useSubmit(async (idempotencyKey) => {
     const common = { name: name.trim(), cron, time_zone: zone, catch_up: catchUp };
-    const given = isExport ? { arguments: { folder_id: folder?.id, keep: Number(keep) } } : {};
+    const given = isExport ? { arguments: { folder_id: folder?.id, keep: Number(keep) } } : batch ? { arguments: batch } : {};
     if (schedule) {
-      const work = kind === 'batch' ? {} : { kind, arguments: given.arguments ?? {} };
+      const work = isFixed ? {} : { kind, arguments: given.arguments ?? {} };
       const body = { ...common, ...work };
       await client.patch('/schedules/{id}', { path: { id: schedule.id }, body, ifMatch: schedule.etag, idempotencyKey });
     } else await client.post('/schedules', { body: { ...common, kind, ...given } as NewSchedule, idempotencyKey });
@@ -79,15 +101,17 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
       isHeld={isBusy}
       onSubmit={() => {
         setTried(true);
-        if (isComplete) submit();
+        if (!isComplete) return;
+        if (isUntried) setTrial({ key, turn: (trial?.turn ?? 0) + 1, state: 'runs' });
+        else submit();
       }}
       actions={
         <>
           <Button onClick={onClose} disabled={isBusy}>
             {t('cancel')}
           </Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            {schedule ? t('save') : t('add')}
+          <Button kind="primary" type="submit" isBusy={isBusy || tried?.state === 'runs'}>
+            {isUntried ? t('trialDo') : schedule ? t('save') : t('add')}
           </Button>
         </>
       }
@@ -102,7 +126,7 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
         maxLength={100}
         error={isTried && name.trim() === '' ? t('nameMissing') : problem?.ofField('name')}
       />
-      {kind === 'batch' ? (
+      {isFixed ? (
         <p class="admin-quiet">{t('batchNote')}</p>
       ) : (
         <Select
@@ -114,7 +138,12 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
       )}
       {isExport && (
         <>
-          <FolderField folder={folder} onFolder={setFolder} error={isTried && !folder ? t('folderMissing') : undefined} />
+          <FolderField
+            label={t('folder')}
+            folder={folder}
+            onFolder={setFolder}
+            error={isTried && !folder ? t('folderMissing') : undefined}
+          />
           <TextField
             label={t('keep')}
             hint={t('keepHint')}
@@ -128,13 +157,27 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
           />
         </>
       )}
+      {kind === 'batch' && !isFixed && <BatchFields draft={draft} onDraft={setDraft} tags={tags.value ?? []} isTried={isTried} />}
       <TimesFields times={times} onTimes={setTimes} zone={zone} onZone={setZone} cronError={ofCron} />
       {upcoming.problem && ofCron === undefined && <ProblemNote problem={upcoming.problem} onRetry={upcoming.reload} />}
       {upcoming.value && <NextRuns times={upcoming.value.times} zone={zone} heading="h3" />}
       <Checkbox label={t('catchUp')} hint={t('catchUpHint')} isChecked={catchUp} onChange={setCatchUp} />
+      {batch && tried && (
+        <Trial key={tried.turn} batch={batch} onEnd={(isDone) => setTrial({ ...tried, state: isDone ? 'done' : 'failed' })} />
+      )}
     </Dialog>
   );
 }
+
+interface TrialState {
+  /** The batch, as JSON. */
+  readonly key: string;
+  /** Counts attempts: one that failed may be repeated. */
+  readonly turn: number;
+  readonly state: 'runs' | 'done' | 'failed';
+}
+
+const keyOf = (draft: BatchDraft | undefined): string | undefined => draft && JSON.stringify(batchOf(draft));
 
 function folderOf(schedule: Schedule | undefined): Folder | undefined {
   const id = schedule?.arguments['folder_id'];

@@ -16,6 +16,7 @@ import { JobRow } from '../../jobs/job-row.tsx';
 import { ProblemNote } from '../../problem-note.tsx';
 import { problemText } from '../../problem-text.ts';
 import { useClient, useMay } from '../../services.ts';
+import { useLater } from '../../use-later.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { useNewest } from '../../use-newest.ts';
 import { usePages } from '../../use-pages.ts';
@@ -24,8 +25,8 @@ import { BackLink } from '../../back-link.tsx';
 import { ManagedNote } from '../managed-note.tsx';
 import { PageProblem } from '../page-problem.tsx';
 import { NextRuns } from './next-runs.tsx';
-import { ScheduleDialog } from './schedule-dialog.tsx';
 import { cronInWords } from './times.ts';
+import { WorkFacts } from './work-facts.tsx';
 import './schedules.css';
 
 /** One schedule: what it does, when it runs next, and how its runs ended. */
@@ -47,6 +48,8 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
   const { route } = useLocation();
   const mayChange = useMay('write:schedules');
   const [shown, setShown] = useState<'edit' | 'remove'>();
+  const [ScheduleDialog, loadDialog] = useLater(async () => (await import('./schedule-dialog.tsx')).ScheduleDialog);
+  const edit = async (): Promise<void> => setShown((await loadDialog()) ? 'edit' : undefined);
   const { id, name, active, etag, managed_by, managed_ref } = schedule;
   const isManaged = managed_by !== null;
   const path = { id };
@@ -70,7 +73,7 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
       </Button>
       {!isManaged && (
         <>
-          <Button icon="edit" onClick={() => setShown('edit')}>
+          <Button icon="edit" onClick={() => void edit()}>
             {t('edit')}
           </Button>
           <Menu
@@ -102,7 +105,7 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
         {active && <Upcoming schedule={schedule} />}
       </div>
       <Runs schedule={schedule} />
-      {shown === 'edit' && (
+      {shown === 'edit' && ScheduleDialog && (
         <ScheduleDialog
           schedule={schedule}
           onClose={() => setShown(undefined)}
@@ -128,18 +131,11 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
       <dd>{t(`kind.${kind}`)}</dd>
       <dt>{t('when')}</dt>
       <dd>
-        {t('inZone', { when: cronInWords(cron), zone: time_zone })} <code class="admin-quiet">{cron}</code>
+        {t('inZone', { when: cronInWords(cron), zone: time_zone })} <code class="admin-quiet schedules-cron">{cron}</code>
       </dd>
       <dt>{t('next')}</dt>
       <dd>{active && next_run_at !== null ? <DateTime value={next_run_at} /> : t('off')}</dd>
-      {Object.keys(schedule.arguments).length > 0 && (
-        <>
-          <dt>{t('arguments')}</dt>
-          <dd>
-            <code>{JSON.stringify(schedule.arguments)}</code>
-          </dd>
-        </>
-      )}
+      <WorkFacts schedule={schedule} />
       {skipped_runs > 0 && (
         <>
           <dt>{t('skipped')}</dt>

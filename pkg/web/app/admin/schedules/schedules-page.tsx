@@ -8,10 +8,10 @@ import { DateTime } from '../../../design/measures.tsx';
 import { Skeleton } from '../../../design/skeleton.tsx';
 import { t } from '../../../text/schedules.ts';
 import { useClient, useMay } from '../../services.ts';
+import { useLater } from '../../use-later.ts';
 import { usePages } from '../../use-pages.ts';
 import { AdminPage } from '../admin-page.tsx';
 import { PageProblem } from '../page-problem.tsx';
-import { ScheduleDialog } from './schedule-dialog.tsx';
 import { cronInWords } from './times.ts';
 import './schedules.css';
 
@@ -20,9 +20,11 @@ export function SchedulesPage() {
   const client = useClient();
   const mayChange = useMay('write:schedules');
   const [isAdding, setAdding] = useState(false);
+  const [ScheduleDialog, loadDialog] = useLater(async () => (await import('./schedule-dialog.tsx')).ScheduleDialog);
+  const begin = async (): Promise<void> => setAdding(await loadDialog());
   const list = usePages((cursor, signal) => client.get('/schedules', { query: { limit: 50, cursor }, signal }), []);
   const add = mayChange && (
-    <Button kind="primary" icon="add" onClick={() => setAdding(true)}>
+    <Button kind="primary" icon="add" onClick={() => void begin()}>
       {t('add')}
     </Button>
   );
@@ -50,7 +52,7 @@ export function SchedulesPage() {
           </ul>
         </EndlessList>
       )}
-      {isAdding && (
+      {isAdding && ScheduleDialog && (
         <ScheduleDialog
           onClose={() => setAdding(false)}
           onSaved={() => {
