@@ -111,7 +111,7 @@ export class Client {
   async send(method: Method, path: string, options: Loose = {}): Promise<Response> {
     const token = await this.#tokens.current();
     const reply = await this.#fetch(method, path, token, options);
-    if (reply.status !== 401) return checked(reply);
+    if (reply.status !== 401 || (await isWrongPassword(reply))) return checked(reply);
     const renewed = await this.#tokens.renewed(token, options.signal);
     return checked(renewed === undefined ? reply : await this.#fetch(method, path, renewed, options));
   }
@@ -156,6 +156,10 @@ export class Client {
     if (reply) this.isReachable.set(true);
   }
 }
+
+/** Whether a request was refused for the password in its body. Another token does not help, and each attempt counts. */
+const isWrongPassword = async (reply: Response): Promise<boolean> =>
+  (await problemOfReply(reply.clone())).code === 'invalid_credentials';
 
 async function checked(reply: Response): Promise<Response> {
   if (reply.ok || reply.status === 304) return reply;

@@ -28,6 +28,7 @@ export const de: Texts<typeof en> = {
   'account.menu': 'Konto: {name}',
   'account.shortcuts': 'Tastenkürzel',
   'account.reference': 'API-Referenz',
+  'account.password': 'Passwort ändern …',
   'account.signOut': 'Abmelden',
   'theme.system': 'Wie das System',
   'theme.light': 'Hell',

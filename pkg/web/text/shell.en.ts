@@ -25,6 +25,7 @@ export const en = {
   'account.menu': 'Account: {name}',
   'account.shortcuts': 'Keyboard shortcuts',
   'account.reference': 'API reference',
+  'account.password': 'Change password …',
   'account.signOut': 'Sign out',
   'theme.system': 'As the system',
   'theme.light': 'Light',

@@ -25,13 +25,40 @@ test('the first administrator is welcomed with what to do next, until they go to
   await page.getByRole('heading', { name: 'Welcome to Biology' }).waitFor();
   const steps = await page.getByRole('main').getByRole('link').all();
   const links = await Promise.all(steps.map((step) => step.getAttribute('href')));
+  await page.getByRole('button', { name: 'Set your own password' }).click();
+  await page.getByRole('dialog', { name: 'Change password' }).getByRole('button', { name: 'Cancel' }).last().click();
 
   await page.getByRole('button', { name: 'Go to the files' }).click();
   await page.getByRole('navigation', { name: 'Path' }).waitFor();
   await page.reload();
   await page.getByRole('navigation', { name: 'Path' }).waitFor();
 
-  expect(links).toEqual(['/admin/people', '/admin/lms', '/admin/links', '/files']);
+  expect(links).toEqual(['/admin/people', '/admin/lms', '/admin/links', '/admin/schedules', '/files']);
+});
+
+test('a person changes their password, stays signed in, and is signed out elsewhere', async () => {
+  const { user, password, api } = await tenant.user();
+  const page = await openSignedIn(browser, tenant, { email: user.email, password });
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Change password …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change password' });
+  await dialog.getByLabel('Present password').fill('not the one');
+  await dialog.getByLabel('New password').fill('short');
+  await dialog.getByRole('button', { name: 'Change password' }).click();
+  await dialog.getByText('Use at least 8 characters.').waitFor();
+  await dialog.getByLabel('New password').fill('four unrelated words make one');
+  await dialog.getByRole('button', { name: 'Change password' }).click();
+  await dialog.getByText('This is not your password.').waitFor();
+  const findings = await axeFindings(page);
+  await dialog.getByLabel('Present password').fill(password);
+  await dialog.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('Your password is changed.').first().waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Trash' }).click();
+  await page.getByRole('heading', { name: 'Trash' }).waitFor();
+
+  const again = await openSignedIn(browser, tenant, { email: user.email, password: 'four unrelated words make one' });
+  expect(findings).toEqual([]);
+  expect([(await api.get('/me')).status, await again.getByRole('navigation', { name: 'Main' }).count()]).toEqual([401, 1]);
 });
 
 test('an administrator adds a person, who sets a password at the address and signs in', async () => {

@@ -12,9 +12,16 @@ import { useObserved } from '../use-observed.ts';
 import './account-menu.css';
 
 const REFERENCE = '/api/v1/reference';
+/** Who has come by launches alone has no password. */
+const OF_LAUNCHES = '@lti.invalid';
 
-/** Who is signed in; how the page looks and speaks; help; signing out. */
-export function AccountMenu({ onShortcuts }: { readonly onShortcuts: () => void }) {
+interface Props {
+  readonly onShortcuts: () => void;
+  readonly onPassword: () => void;
+}
+
+/** Who is signed in; how the page looks and speaks; help; the password; signing out. */
+export function AccountMenu({ onShortcuts, onPassword }: Props) {
   const { session } = useServices();
   const { user } = useMe();
   const { route } = useLocation();
@@ -47,6 +54,7 @@ export function AccountMenu({ onShortcuts }: { readonly onShortcuts: () => void 
     { label: t('account.shortcuts'), icon: 'keyboard', shortcut: '?', onSelect: onShortcuts },
     { label: t('account.reference'), icon: 'code', onSelect: () => location.assign(REFERENCE) },
     'separator',
+    ...(user.email.endsWith(OF_LAUNCHES) ? [] : [{ label: t('account.password'), icon: 'key' as const, onSelect: onPassword }]),
     { label: t('account.signOut'), icon: 'sign-out', onSelect: () => void signOut() },
   ];
   return (

@@ -6,8 +6,14 @@ import { AccountMenu } from './account-menu.tsx';
 import { slots } from './slots.ts';
 import './header.css';
 
+interface Props {
+  readonly onMenu: () => void;
+  readonly onShortcuts: () => void;
+  readonly onPassword: () => void;
+}
+
 /** Whose files these are, the field to search, and the account. */
-export function Header({ onMenu, onShortcuts }: { readonly onMenu: () => void; readonly onShortcuts: () => void }) {
+export function Header({ onMenu, onShortcuts, onPassword }: Props) {
   const { tenant } = useMe();
   const Search = useObserved(slots.search);
   return (
@@ -17,7 +23,7 @@ export function Header({ onMenu, onShortcuts }: { readonly onMenu: () => void; r
         {tenant.display_name}
       </a>
       <div class="header-search">{Search && <Search />}</div>
-      <AccountMenu onShortcuts={onShortcuts} />
+      <AccountMenu onShortcuts={onShortcuts} onPassword={onPassword} />
     </header>
   );
 }

@@ -7,6 +7,7 @@ import { t } from '../../text/shell.ts';
 import { FailurePage } from '../failure-page.tsx';
 import { MeContext, useServices } from '../services.ts';
 import { EndedDialog } from '../sign-in/ended-dialog.tsx';
+import { useLater } from '../use-later.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { useObserved } from '../use-observed.ts';
 import { ConnectionNote } from './connection-note.tsx';
@@ -28,6 +29,8 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   const overlays = useObserved(slots.overlays);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isListOpen, setListOpen] = useState(false);
+  const [PasswordDialog, loadPassword] = useLater(async () => (await import('./password-dialog.tsx')).PasswordDialog);
+  const [isChanging, setChanging] = useState(false);
   const main = useFocusOnNewPage(() => setMenuOpen(false));
 
   useEffect(() => {
@@ -46,6 +49,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
     [],
   );
 
+  const changePassword = (): void => void loadPassword().then(setChanging);
   const ended = state.name === 'ended' && <EndedDialog user={state.user} />;
   if (!welcome)
     return (
@@ -60,7 +64,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         <a class="shell-skip" href="#main">
           {t('skip')}
         </a>
-        <Header onMenu={() => setMenuOpen(true)} onShortcuts={() => setListOpen(true)} />
+        <Header onMenu={() => setMenuOpen(true)} onShortcuts={() => setListOpen(true)} onPassword={changePassword} />
         <ConnectionNote />
         <div class="shell-side">
           <Navigation />
@@ -78,6 +82,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
           <Navigation />
         </Drawer>
       )}
+      {isChanging && PasswordDialog && <PasswordDialog onClose={() => setChanging(false)} />}
       {isListOpen && <ShortcutsDialog onClose={() => setListOpen(false)} />}
       {ended}
     </MeContext.Provider>

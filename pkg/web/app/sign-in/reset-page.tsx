@@ -9,7 +9,7 @@ import { useTitle } from '../use-title.ts';
 import { SignedOutCard } from './signed-out-card.tsx';
 
 /** The shortest password that the API accepts. */
-const SHORTEST = 8;
+export const SHORTEST = 8;
 
 /**
  * Sets a password with the token of an address that an administrator handed out: `/reset#<token>`. What follows `#` reaches no

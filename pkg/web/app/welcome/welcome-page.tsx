@@ -1,9 +1,11 @@
+import { useState } from 'preact/hooks';
 import { Badge } from '../../design/badge.tsx';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { type Key, t } from '../../text/welcome.ts';
 import { useClient, useMe } from '../services.ts';
 import { useLoaded } from '../use-loaded.ts';
+import { useLater } from '../use-later.ts';
 import { useTitle } from '../use-title.ts';
 import './welcome-page.css';
 
@@ -11,7 +13,9 @@ interface Step {
   readonly icon: IconName;
   readonly title: Key;
   readonly text: Key;
-  readonly href: string;
+  /** The page where it is done; without one `open` shows a dialog. */
+  readonly href?: string;
+  readonly open?: () => void;
   readonly isDone: boolean;
 }
 
@@ -28,10 +32,15 @@ export function Welcome({ onLeave }: { readonly onLeave?: () => void }) {
     async (signal) => (mayRead ? client.get('/users', { query: { limit: 2 }, signal }) : undefined),
     [mayRead],
   );
+  const [PasswordDialog, loadPassword] = useLater(async () => (await import('../shell/password-dialog.tsx')).PasswordDialog);
+  const [isChanging, setChanging] = useState(false);
+  const changePassword = async (): Promise<void> => setChanging(await loadPassword());
   const steps: readonly Step[] = [
     { icon: 'people', title: 'people', text: 'people.text', href: '/admin/people', isDone: (people?.data.length ?? 0) > 1 },
+    { icon: 'key', title: 'password', text: 'password.text', open: () => void changePassword(), isDone: false },
     { icon: 'course', title: 'lms', text: 'lms.text', href: '/admin/lms', isDone: features.lti },
     { icon: 'link', title: 'rules', text: 'rules.text', href: '/admin/links', isDone: false },
+    { icon: 'recent', title: 'schedules', text: 'schedules.text', href: '/admin/schedules', isDone: false },
     { icon: 'upload', title: 'files', text: 'files.text', href: '/files', isDone: quota.used > 0 },
   ];
   return (
@@ -41,14 +50,20 @@ export function Welcome({ onLeave }: { readonly onLeave?: () => void }) {
         <p>{t('text')}</p>
       </header>
       <ol role="list" class="welcome-steps">
-        {steps.map(({ icon, title, text, href, isDone }) => (
+        {steps.map(({ icon, title, text, href, open, isDone }) => (
           <li key={title} class="welcome-step">
             <span class="welcome-sign">
               <Icon name={icon} size="l" />
             </span>
             <div class="welcome-step-text">
               <h2>
-                <a href={href}>{t(title)}</a>
+                {href === undefined ? (
+                  <button type="button" onClick={open}>
+                    {t(title)}
+                  </button>
+                ) : (
+                  <a href={href}>{t(title)}</a>
+                )}
               </h2>
               <p>{t(text)}</p>
               {isDone && (
@@ -69,6 +84,7 @@ export function Welcome({ onLeave }: { readonly onLeave?: () => void }) {
           {t('leave')}
         </LinkButton>
       )}
+      {isChanging && PasswordDialog && <PasswordDialog onClose={() => setChanging(false)} />}
     </div>
   );
 }
