@@ -100,6 +100,7 @@ export const de: Texts<typeof en> = {
   payload: 'Was gesendet wird',
   payloadBytes: 'Die Bytes der Anfrage, zum Lesen angeordnet.',
   answer: 'Antwort {status}',
+  answerBody: 'Von einer Antwort wird nur der Status gespeichert, nicht ihr Inhalt.',
   replay: 'Erneut zustellen',
   replayed: 'Das Ereignis wird erneut zugestellt.',
   replayMany: 'Erneut zustellen …',

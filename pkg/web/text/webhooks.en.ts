@@ -96,6 +96,7 @@ export const en = {
   payload: 'What is sent',
   payloadBytes: 'The bytes of the request, laid out for reading.',
   answer: 'Answered {status}',
+  answerBody: 'Only the status of an answer is stored, not its body.',
   replay: 'Deliver again',
   replayed: 'The event is being delivered again.',
   replayMany: 'Deliver again …',

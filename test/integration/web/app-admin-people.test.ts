@@ -62,7 +62,7 @@ test('people are sorted by what they store', async () => {
     const rows = await page.getByRole('row').filter({ hasText: 'hoards-' }).allInnerTexts();
     return rows.map((text) => /hoards-(\d)/.exec(text)?.[1]).join() === '1,2,0';
   });
-  expect(await page.getByRole('row').nth(1).innerText()).toContain('4.9 KB');
+  expect(await page.getByRole('row').nth(1).innerText()).toContain('4.88 kB');
 });
 
 test('a person is signed out everywhere, and kept out while deactivated', async () => {

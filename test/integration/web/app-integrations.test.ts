@@ -25,6 +25,9 @@ beforeAll(async () => {
   course = await rosterCourse(tenant, at);
   course.enrol({ user_id: 'ben', name: 'Ben Adeyemi', email: 'ben@example.org' });
   await course.api.post(`/lti/contexts/${course.id}/line-items`, { label: 'Essay', score_maximum: 10 });
+  await tenant.admin.post('/schedules', { name: 'Counts', kind: 'recount_usage', cron: '0 3 * * *' });
+  const webhook = { url: grading.receiver.url, events: ['file.deleted'], description: 'Pager' };
+  await tenant.admin.post(`/webhooks/${(await tenant.admin.post('/webhooks', webhook)).body.id}/test`, {});
   waiting = await registeredLms(tenant, at, { deploymentPolicy: 'Confirm' });
   await knock('campus 7');
 }, 300_000);
@@ -127,7 +130,59 @@ test('a schedule shows its next five runs in words and in its time zone before i
 
   await page.getByRole('link', { name: 'Old trash' }).click();
   const { body } = await grading.tenant.admin.get('/schedules');
-  expect(body.data).toMatchObject([{ name: 'Old trash', cron: '30 4 * * fri', time_zone: 'Asia/Tokyo', kind: 'empty_trash' }]);
+  expect(body.data).toContainEqual(
+    expect.objectContaining({ name: 'Old trash', cron: '30 4 * * fri', time_zone: 'Asia/Tokyo', kind: 'empty_trash' }),
+  );
+});
+
+test('a schedule that changes files shows what it would do before it is saved, and does nothing yet', async () => {
+  const { admin } = grading.tenant;
+  const { body: folder } = await admin.post('/folders', { name: 'Inbox' });
+  for (const name of ['old draft.txt', 'draft.txt', 'final.txt'])
+    await admin.upload('/files', { name, file: Buffer.from('a'), fields: { folder_id: folder.id } });
+  const page = await administrator('/admin/schedules');
+  await page.getByRole('button', { name: 'Add schedule' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add schedule' });
+  await form.getByLabel('Name', { exact: true }).fill('Old drafts');
+  await form.getByLabel('What it does').selectOption('Change many files');
+  await form.getByRole('button', { name: 'Show what it would do' }).click();
+  await form.getByText('Choose the folder.').waitFor();
+  await form.getByRole('button', { name: 'Choose folder …' }).click();
+  const chooser = page.getByRole('dialog', { name: 'Choose a folder' });
+  await chooser.getByRole('button', { name: 'Inbox' }).click();
+  await chooser.getByRole('button', { name: 'Choose this folder' }).click();
+  await form.getByText('/Inbox').waitFor();
+  await form.getByLabel('Part of the name (optional)').fill('draft');
+  await form.getByRole('button', { name: 'Show what it would do' }).click();
+  const trial = form.getByRole('region', { name: 'If it ran now' });
+  await trial.getByText('2 files match.').waitFor();
+  const found = await trial.getByRole('listitem').allInnerTexts();
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Old drafts' }).click();
+  await page.getByRole('term').filter({ hasText: 'Files directly in' }).waitFor();
+
+  const { body } = await admin.get('/schedules');
+  expect(found.toSorted()).toEqual(['draft.txt', 'old draft.txt']);
+  expect(body.data.find(({ name }: { name: string }) => name === 'Old drafts')).toMatchObject({
+    kind: 'batch',
+    arguments: { operation: 'delete', filter: { folder_id: folder.id, q: 'draft' } },
+    last_run: null,
+  });
+  expect((await admin.get(`/folders/${folder.id}/children`)).body.data).toHaveLength(3);
+});
+
+test('a schedule runs when somebody says so, and its run is listed with its end', async () => {
+  const { admin } = grading.tenant;
+  const { body: schedule } = await admin.post('/schedules', { name: 'By hand', kind: 'recount_usage', cron: '0 3 * * *' });
+  const page = await administrator(`/admin/schedules/${schedule.id}`);
+  await page.getByText('It has not run yet.').waitFor();
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByText('“By hand” has begun.').first().waitFor();
+  const runs = page.getByRole('region', { name: 'Runs of the last 30 days' });
+  await runs.getByRole('listitem').getByText('Done', { exact: true }).waitFor();
+
+  expect(await runs.getByRole('link').allInnerTexts()).toEqual(['Count the storage anew']);
 });
 
 test('a deployment that waits is admitted, and its launches go through', async () => {
@@ -162,6 +217,36 @@ test('the people of a course are read from the LMS, and its grades are shown wit
   expect(await page.getByRole('button', { name: /^Send the grade/ }).count()).toBe(0);
 });
 
+test('the results of a column of the grade book are shown to whoever asks for them', async () => {
+  const { tenant, at } = grading;
+  await launched(tenant, at, { course: course.course, user: { id: 'dee', name: 'Dee Quill' }, roles: [LEARNER] });
+  const path = `/lti/contexts/${course.id}/line-items`;
+  const { body: column } = await course.api.post(path, { label: 'Quiz', score_maximum: 20 });
+  const score = { user_id: 'dee', score: 12.5, score_maximum: 20, comment: 'Nearly all.' };
+  const { body: grade } = await course.api.post(`${path}/${column.id}/scores`, score);
+  await waitFor('the grade to reach the LMS', async () => {
+    const { data } = (await tenant.admin.get('/lti/grades', { query: { context_id: course.id } })).body;
+    return data.find(({ id }: { id: string }) => id === grade.id)?.status === 'submitted';
+  });
+  const page = await administrator(`/courses/${course.id}`);
+  await page.getByRole('tab', { name: 'Grade book' }).click();
+  const quiz = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Quiz' }) });
+  await quiz.getByRole('button', { name: 'Show results' }).click();
+  await quiz
+    .getByRole('table', { name: 'Results of Quiz' })
+    .getByRole('row', { name: /Dee Quill/ })
+    .waitFor();
+  const results = await quiz.getByRole('row').allInnerTexts();
+  await page.setViewportSize(NARROW);
+  const cutOff = await page.locator('.courses-scroll').evaluate((region: Box) => region.scrollWidth - region.clientWidth);
+
+  expect(results.map((text) => text.split('\t'))).toEqual([
+    ['Person', 'Result', 'Comment'],
+    ['Dee Quill', '12.5 of 20', 'Nearly all.'],
+  ]);
+  expect(cutOff).toBe(0);
+});
+
 test('who may not see webhooks sees that, without a button to try again', async () => {
   const { user, password } = await grading.tenant.user();
   const page = await openSignedIn(browser, grading.tenant, { email: user.email, password }, '/admin/webhooks');
@@ -169,6 +254,12 @@ test('who may not see webhooks sees that, without a button to try again', async 
 
   expect([await page.getByRole('button', { name: 'Try again' }).count(), shownUrl(page)]).toEqual([0, '/admin/webhooks']);
 });
+
+/** The widths of an element, CSS pixels. */
+interface Box {
+  readonly scrollWidth: number;
+  readonly clientWidth: number;
+}
 
 const nothing = (): Promise<void> => Promise.resolve();
 const open =
@@ -186,6 +277,24 @@ test.each<[string, string, (page: Page) => Promise<unknown>]>([
     async (page) => {
       await page.getByRole('button', { name: 'Add schedule' }).click();
       await page.getByRole('heading', { name: 'The next runs' }).waitFor();
+    },
+  ],
+  [
+    'a schedule',
+    '/admin/schedules',
+    async (page) => {
+      await page.getByRole('link', { name: 'Counts' }).click();
+      await page.getByRole('heading', { name: 'The next runs' }).waitFor();
+      await page.getByText('It has not run yet.').waitFor();
+    },
+  ],
+  [
+    'a delivery',
+    '/admin/webhooks',
+    async (page) => {
+      await page.getByRole('link', { name: 'Pager' }).click();
+      await page.getByRole('button', { name: 'file.deleted' }).first().click();
+      await page.getByRole('dialog').getByRole('heading', { name: 'What is sent' }).waitFor();
     },
   ],
   ['an LMS', '/admin/lms', (page) => page.getByRole('heading', { level: 2 }).getByRole('link').first().click()],

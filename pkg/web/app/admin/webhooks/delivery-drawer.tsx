@@ -60,6 +60,7 @@ export function DeliveryDrawer({ webhookId, id, mayChange, onClose, onReplayed }
             )}
             <h3>{t('attempts')}</h3>
             <Attempts delivery={value} />
+            <p class="admin-quiet">{t('answerBody')}</p>
             <h3>{t('payload')}</h3>
             <p class="admin-quiet">{t('payloadBytes')}</p>
             <pre class="webhooks-payload" tabIndex={0} aria-label={t('payload')} role="region">
