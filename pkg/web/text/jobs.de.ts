@@ -24,6 +24,7 @@ export const de: Texts<typeof en> = {
 
   'kind.empty_trash': 'Papierkorb leeren',
   'kind.copy_folder': 'Ordner kopieren',
+  'kind.batch': 'Viele Dateien ändern',
   'kind.import': 'Archiv entpacken',
   'kind.export': 'Archiv erstellen',
   'kind.replay': 'Ereignisse erneut zustellen',

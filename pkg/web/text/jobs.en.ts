@@ -20,6 +20,7 @@ export const en = {
 
   'kind.empty_trash': 'Empty the trash',
   'kind.copy_folder': 'Copy a folder',
+  'kind.batch': 'Change many files',
   'kind.import': 'Unpack an archive',
   'kind.export': 'Pack an archive',
   'kind.replay': 'Deliver events again',

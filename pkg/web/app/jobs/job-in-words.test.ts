@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { Job } from '../../api/operations.generated.ts';
 import { speak } from '../../text/language.ts';
-import { titleOf } from './job-in-words.ts';
+import { kindInWords, titleOf } from './job-in-words.ts';
 
 const job = (given: Partial<Job> & object, total = 1): Job =>
   ({
@@ -44,6 +44,10 @@ test('a language that is no tag is shown as the helper calls it, and a name with
   } as Partial<Job>);
 
   expect(titleOf(odd)).toBe('Translate “{language}.pdf” into no tag');
+});
+
+test('a kind is said in words, and one that the page does not know by its name', () => {
+  expect(['batch', 'export', 'of_later'].map(kindInWords)).toEqual(['Change many files', 'Pack an archive', 'of_later']);
 });
 
 test('German names fit one thing and many', async () => {

@@ -55,6 +55,9 @@ const ICONS: Readonly<Record<Kind, IconName>> = {
 };
 export const iconOf = ({ kind }: Job): IconName => ICONS[kind];
 
+/** What jobs of a kind do, for lists that know no more of them, such as the audit log. */
+export const kindInWords = (kind: string): string => (Object.hasOwn(ICONS, kind) ? t(`kind.${kind as Kind}`) : kind);
+
 export const isActive = ({ ended_at }: Job): boolean => ended_at === null;
 
 const TONES: Readonly<Record<Job['state'], Tone>> = {

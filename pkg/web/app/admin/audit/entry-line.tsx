@@ -3,6 +3,7 @@ import { classes } from '../../../design/classes.ts';
 import { Icon, type IconName } from '../../../design/icon.tsx';
 import { t } from '../../../text/audit.ts';
 import { locale, timeInWords } from '../../../text/language.ts';
+import { kindInWords } from '../../jobs/job-in-words.ts';
 import { Changes } from './changes.tsx';
 import type { Filter } from './filter.ts';
 
@@ -51,7 +52,7 @@ export function EntryLine({ entry, onFilter }: Props) {
           </span>
           <span class="audit-what">
             <span>
-              {t(`action.${action}`)} {isNamed && <b class="audit-target">{target.name}</b>}
+              {t(`action.${action}`)} {isNamed && <b class="audit-target">{nameOfTarget(target)}</b>}
             </span>
             <span class="admin-quiet">{who}</span>
           </span>
@@ -67,6 +68,10 @@ export function EntryLine({ entry, onFilter }: Props) {
   );
 }
 
+/** A job has no name but its kind. */
+const nameOfTarget = ({ type, name }: AuditEntry['target']): string =>
+  type === 'job' && name !== null ? kindInWords(name) : (name ?? '');
+
 const OTHER = ['info', 'neutral'] as const;
 
 function nameOfActor(actor: AuditEntry['actor']): string {
@@ -76,7 +81,7 @@ function nameOfActor(actor: AuditEntry['actor']): string {
 
 function Details({ entry, who, onFilter }: Props & { readonly who: string }) {
   const { actor, target, at, ip, request_id: request, changes } = entry;
-  const about = (target.type === 'session' ? null : target.name) ?? target.id ?? '';
+  const about = (target.type === 'session' ? '' : nameOfTarget(target)) || target.id || '';
   return (
     <div class="audit-details">
       <dl class="audit-facts">
