@@ -9,13 +9,18 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[];
 }
 
+/** The rules whose findings depend on colours. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
 /**
- * Returns the violations of all rules of axe-core: rule, element and explanation. The page's policy does not block this script.
+ * Returns the violations of all rules of axe-core, or of those about colours: rule, element and explanation. The page's policy
+ * does not block this script.
  */
-export async function axeFindings(shown: Page | Frame): Promise<string[]> {
-  await shown.evaluate(await source);
+export async function axeFindings(shown: Page | Frame, of: 'all rules' | 'colours' = 'all rules'): Promise<string[]> {
+  if (!(await shown.evaluate<boolean>(`'axe' in window`))) await shown.evaluate(await source);
+  const options = { iframes: false, ...(of === 'colours' ? { runOnly: COLOUR_RULES } : {}) };
   const violations = await shown.evaluate<Violation[]>(
-    `axe.run(document, { iframes: false }).then(({ violations }) => violations)`,
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary = '' }) => `${id}: ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`),

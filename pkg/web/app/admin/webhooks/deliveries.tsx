@@ -93,7 +93,7 @@ export function Deliveries({ webhook, mayChange, turn, onNews }: Props) {
           moreLabel={t('more')}
           onMore={list.more}
         >
-          <div class="admin-scroll" role="region" aria-labelledby="webhooks-deliveries" tabIndex={0}>
+          <div class="admin-scroll" role="group" aria-labelledby="webhooks-deliveries" tabIndex={0}>
             <table class="admin-table">
               <thead>
                 <tr>

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { LookedAt } from '../../support/clients/looked-at.ts';
+import { SECTIONS } from '../../../pkg/http/app-page.ts';
+import { SAMPLE_PASSWORD } from '../../../pkg/local/demo/sample-data/people.ts';
+import { SAMPLE_TENANT } from '../../../pkg/local/demo/sample-data/sample-data.ts';
+import { ROOT } from '../../support/backends/backends.ts';
+import { type DemoTenant, signIn as apiOf } from '../../support/programs/demo-tenant.ts';
+import { platform } from '../../support/programs/platform.ts';
+import { addressOf, firstAdministrator, signIn } from './app.ts';
+import { OVER_PAGES, type Samples, samplesOf } from './over-pages.ts';
+
+/** Each page as the sample data fill it. Nothing here changes them. */
+const where = await platform();
+let tenant: DemoTenant;
+let samples: Samples;
+let browser: TestBrowser;
+let shown: LookedAt;
+let isSignedIn = false;
+
+beforeAll(async () => {
+  [tenant, browser] = await Promise.all([
+    apiOf(where, SAMPLE_TENANT.namespace, SAMPLE_TENANT.name),
+    openBrowser('third-party blocked'),
+  ]);
+  samples = await samplesOf(tenant);
+  const page = await browser.page();
+  // What one page chose, such as cards in place of rows, does not hold for the next.
+  await page.addInitScript('try { localStorage.clear(); } catch { /* a frame without an origin has none */ }');
+  // Uploads that cannot arrive ask before their page is left.
+  page.on('dialog', (dialog) => void dialog.accept());
+  shown = await LookedAt.of(page);
+}, 180_000);
+
+afterAll(() => browser?.close());
+
+/** Opens an address as the administrator. */
+async function openSignedIn(path: string): Promise<void> {
+  if (!isSignedIn) {
+    await shown.open(addressOf(tenant, '/files'));
+    await signIn(shown.page, await firstAdministrator(where, tenant));
+    isSignedIn = true;
+  }
+  await shown.open(addressOf(tenant, path));
+}
+
+/** The paths of the app, as its list of routes has them: a new page is looked at without a line here. */
+const ROUTES = [...readFileSync(join(ROOT, 'pkg/web/app/routes.tsx'), 'utf8').matchAll(/\bpath: '([^']+)'/g)].map(
+  ([, path = '']) => path,
+);
+
+/** What stands for the parameters of a path. A route with one that is not here fails. */
+const PARAMETERS: Readonly<Record<string, () => string>> = {
+  '/files/:id?': () => `/files/${samples.folder('Field course')}`,
+  '/jobs/:id': () => `/jobs/${samples.job}`,
+  '/courses/:id': () => `/courses/${samples.course}`,
+  '/admin/lms/:id': () => `/admin/lms/${samples.registration}`,
+  '/admin/webhooks/:id': () => `/admin/webhooks/${samples.webhook}`,
+  '/admin/schedules/:id': () => `/admin/schedules/${samples.schedule}`,
+  '/admin/people/:id': () => `/admin/people/${samples.person}`,
+  '/admin/groups/:id': () => `/admin/groups/${samples.group}`,
+};
+
+function addressOfRoute(path: string): string {
+  if (path === '/search') return '/search?q=light';
+  if (!path.includes(':')) return path;
+  const address = PARAMETERS[path];
+  if (!address) throw new Error(`say in PARAMETERS which of the sample data ${path} shows`);
+  return address();
+}
+
+const CHECKED = 'has no findings of axe in light and dark, fits at 400 %% zoom and on a phone, and does not move';
+
+// Before anybody signs in.
+test.each(['/sign-in', '/reset#a-token', '/reset'])(`%s ${CHECKED}`, async (path) => {
+  await shown.open(addressOf(tenant, path));
+
+  expect(await shown.findings()).toEqual([]);
+});
+
+test.each<[string, () => string]>([
+  ['the link of a file', () => samples.link('file')],
+  ['the link of a folder', () => samples.link('download')],
+  ['a file request that has a password', () => samples.link('upload')],
+  ['a link that does not work', () => '0'.repeat(64)],
+])(`%s ${CHECKED}`, async (_what, token) => {
+  await shown.open(addressOf(tenant, `/s/${token()}`));
+
+  expect(await shown.findings()).toEqual([]);
+});
+
+test(`a file request ${CHECKED.replace('%%', '%')}`, async () => {
+  await shown.open(addressOf(tenant, `/s/${samples.link('upload')}`));
+  const name = shown.page.getByLabel('Your name');
+  // The page's own form takes the place of what the server sent.
+  await shown.page.getByRole('button', { name: 'Show password' }).waitFor();
+  await shown.page.getByLabel('Password', { exact: true }).fill(SAMPLE_PASSWORD);
+  await shown.page.keyboard.press('Enter');
+  await name.waitFor();
+
+  expect(await shown.findings()).toEqual([]);
+});
+
+test('each section of the app has a route, or is looked at by its name', () => {
+  const ofRoutes = new Set(ROUTES.map((path) => path.split('/')[1] ?? ''));
+  const others = [...SECTIONS].filter((section) => !ofRoutes.has(section));
+
+  // Signing in, resetting, and what nobody has built yet.
+  expect([ROUTES.length > 20, others]).toEqual([true, ['account', 'reset', 'sign-in']]);
+});
+
+test.each([...ROUTES, '/account'])(`%s ${CHECKED}`, async (path) => {
+  await openSignedIn(addressOfRoute(path));
+
+  expect(await shown.findings()).toEqual([]);
+});
+
+test.each(OVER_PAGES)(`%s ${CHECKED}`, async (_what, path, reach) => {
+  await openSignedIn(path(samples));
+  await reach(shown.page, samples);
+  await shown.settled();
+  const frames = shown.page.frames().filter((frame) => frame !== shown.page.mainFrame());
+
+  expect(await shown.findings(frames)).toEqual([]);
+});
+
+test('a page that was spoilt is found to be so', async () => {
+  await openSignedIn('/admin/links');
+  await shown.page.evaluate(`(() => {
+    const [heading, main, header] = ['h1', 'main', 'header'].map((name) => document.querySelector(name));
+    document.documentElement.removeAttribute('lang');
+    heading.style.color = '#777';
+    heading.style.backgroundColor = '#888';
+    main.style.overflowX = 'clip';
+    heading.style.minWidth = '30rem';
+    header.style.minWidth = '30rem';
+    heading.style.animation = 'c-turn';
+    heading.style.setProperty('animation-duration', '1s', 'important');
+  })()`);
+
+  const found = await shown.findings();
+
+  expect(found.map((finding) => /^[^:]+(?:: (?:h1|[\w-]+(?=:|$)))?/.exec(finding)?.[0])).toEqual(
+    expect.arrayContaining([
+      'light: html-has-lang',
+      'light: color-contrast',
+      'dark: color-contrast',
+      'scrolls sideways at 400 % zoom',
+      'cut off at 400 % zoom: h1',
+      'scrolls sideways on a phone',
+      'moves although nobody wants that: c-turn',
+    ]),
+  );
+});
