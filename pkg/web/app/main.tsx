@@ -23,11 +23,13 @@ const root = document.querySelector('#app');
 if (root) render(<InLanguage />, root);
 
 // The first view needs none of these; they are there before somebody can drop a file or open a menu.
-const [{ Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
+const [{ keepFocus }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
+  import('./shell/kept-focus.ts'),
   import('./uploads/uploads.tsx'),
   import('./sharing/sharing.tsx'),
   import('./helpers-menu/helpers-menu.tsx'),
 ]);
 await textsLoaded();
+keepFocus();
 slots.panel.set(Uploads);
 slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu]);

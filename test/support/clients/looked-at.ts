@@ -8,7 +8,7 @@ const WIDE = { width: 1280, height: 800 };
 const ZOOMED = { width: 320, height: 640 };
 const PHONE = { width: 390, height: 780 };
 /** A layout follows a new width within a frame or two; a busy machine takes longer. */
-const LAYOUT_MS = 20_000;
+const LAYOUT_MS = 10_000;
 /** What lasts no longer than this is no motion. */
 const BLINK_MS = 50;
 

@@ -18,6 +18,7 @@ import { extensions } from './entry-actions.ts';
 import { type Entry, idOf, nameOf } from './entry.ts';
 import { entryMenu } from './entry-menu.ts';
 import { SelectionBar } from './selection-bar.tsx';
+import { takesListFocus, wantListFocus } from './list-focus.ts';
 import type { Entries } from './use-entries.ts';
 import type { FileActions } from './use-file-actions.tsx';
 import { useListShortcuts } from './use-list-shortcuts.ts';
@@ -80,7 +81,10 @@ export function EntriesView(props: Props) {
   const details = detailsOf === undefined ? undefined : rows.loaded.find(({ id }) => id === detailsOf);
   const open = (entry: Entry): void => {
     if (isTrash) return;
-    if (entry.type === 'folder') return onOpenFolder(entry);
+    if (entry.type === 'folder') {
+      wantListFocus();
+      return onOpenFolder(entry);
+    }
     const opener = extensions.opener.value;
     if (opener)
       opener(
@@ -134,9 +138,14 @@ export function EntriesView(props: Props) {
     onRange: seen,
   };
   const isBlank = rows.count === 0;
+  const isThere = rows.next !== undefined;
+  const container = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isThere && takesListFocus()) container.current?.querySelector<HTMLElement>('[role=grid] [tabindex="0"]')?.focus();
+  }, [list, isThere]);
 
   return (
-    <div class="files-view">
+    <div ref={container} class="files-view">
       {!isEmpty(selection) && (
         <SelectionBar
           selection={selection}
@@ -151,7 +160,7 @@ export function EntriesView(props: Props) {
         <Skeleton kind={view === 'list' ? 'rows' : 'cards'} rows={8} label={t('loading')} />
       )}
       {isBlank && !problem && !isLoading && empty}
-      {rows.next !== undefined && !isBlank && (
+      {isThere && !isBlank && (
         <div class="files-columns">
           {view === 'list' ? (
             <Grid

@@ -1,8 +1,8 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../../text/uploads.ts';
 import { DropZone } from '../../uploads/drop-zone.tsx';
 import { droppedOf, walk } from '../../uploads/walk.ts';
-import { useServices } from '../services.ts';
+import { useMe, useServices } from '../services.ts';
 import { useObserved } from '../use-observed.ts';
 import { dropTarget, uploads } from './current.ts';
 import { Panel } from './panel.tsx';
@@ -13,7 +13,20 @@ export function Uploads() {
   const { session } = useServices();
   const uploader = useObserved(uploads);
   const target = useObserved(dropTarget);
+  const { reload } = useMe();
+  const latest = useRef(reload);
+  latest.current = reload;
   useEffect(() => startUploads(session), [session]);
+  // What is stored, and whether there are files at all, is shown elsewhere: it is asked for when the last one has arrived.
+  useEffect(() => {
+    let seen = 0;
+    return uploader?.subscribe(() => {
+      if (uploader.queue.isUnderWay) return;
+      const { done } = uploader.queue.summary().count;
+      if (done > seen) latest.current();
+      seen = done;
+    });
+  }, [uploader]);
   const drop = (items: DataTransferItemList): void => {
     const stop = new AbortController();
     if (target) void uploader?.add(target.folderId, walk(droppedOf(items), stop.signal), stop);

@@ -52,8 +52,10 @@ export function Grid<Row>(props: GridProps<Row>) {
   }, [rows]);
   useLayoutEffect(() => void (focusedId.current = idAt(at.row)), [at, rows]);
   useLayoutEffect(() => {
-    // A field in a cell keeps the focus, wherever its row goes.
-    if (!isFocused.current || document.activeElement?.closest(NOT_OURS)) return;
+    const focused = document.activeElement;
+    // A field in a cell keeps the focus, wherever its row goes; so does what somebody has gone to outside of the grid.
+    if (!isFocused.current || focused?.closest(NOT_OURS)) return;
+    if (focused !== document.body && !table.current?.contains(focused)) return;
     const cell = elementOf(table.current, at);
     // A row that leaves the screen takes its element along: the table holds the focus for it.
     if (cell && !cell.contains(document.activeElement)) cell.focus({ preventScroll: true });
