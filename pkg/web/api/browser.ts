@@ -4,11 +4,13 @@ import { Session } from './session.ts';
 const AUTH = '/api/v1/auth';
 
 /** What a tab says to the other tabs of this browser. */
-type Message = 'signed-out';
+type Message = 'signed-out' | { readonly signedIn: string };
 
-/** Creates the session of this tab and the client that uses it. Tabs renew one after the other, and sign out together. */
+/** Creates the session of this tab and the client that uses it. Tabs renew one after the other, and sign in and out together. */
 export function connect(): { readonly session: Session; readonly client: Client } {
   const channel = new BroadcastChannel('carrel:session');
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
+  const say = (message: Message): void => channel.postMessage(message);
   const session = new Session({
     send: (path, body, token) =>
       fetch(`${AUTH}${path}`, {
@@ -21,13 +23,14 @@ export function connect(): { readonly session: Session; readonly client: Client 
       }),
     // Browsers have no locks on pages that came by plain http from another machine.
     alone: (task) => (navigator.locks ? navigator.locks.request('carrel:refresh', task) : task()),
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
-    onSignOut: () => channel.postMessage('signed-out' satisfies Message),
+    onSignIn: (userId) => say({ signedIn: userId }),
+    onSignOut: () => say('signed-out'),
     onOtherPerson: () => location.reload(),
     now: () => performance.now(),
   });
   channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     if (data === 'signed-out') session.endedElsewhere();
+    else session.signedInElsewhere(data.signedIn);
   });
   return { session, client: new Client(session) };
 }

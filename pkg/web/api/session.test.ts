@@ -23,6 +23,7 @@ function sessionWith(...replies: (User | string | Error)[]) {
       return Response.json({ access_token: `token-${asked.length}`, expires_in: 900, user: reply });
     },
     alone: (task) => task(),
+    onSignIn: (userId) => void others.push(`${userId} signed in`),
     onSignOut: () => void others.push('signed out'),
     onOtherPerson: () => void others.push('reload'),
     now: () => now,
@@ -89,6 +90,49 @@ test('requests that wait fail when the person leaves, and one that is aborted st
 
   await expect(aborted).rejects.toThrow('aborted');
   expect(await left).toBeUndefined();
+});
+
+test('a sign-in in another tab opens the session here too, and what waited goes on', async () => {
+  const { session } = sessionWith(USER, USER);
+  await session.start();
+  session.endedElsewhere();
+  const waiting = session.current();
+
+  session.signedInElsewhere('ada');
+
+  expect([await waiting, session.state.value]).toEqual(['token-2', { name: 'signed-in', user: USER }]);
+  session.leave();
+});
+
+test('a sign-in in another tab opens the session of a page that asks for one', async () => {
+  const { session } = sessionWith('invalid_refresh_token', USER);
+  await session.start();
+  const changed = new Promise<void>((resolve) => void session.state.subscribe(resolve));
+
+  session.signedInElsewhere('ada');
+  await changed;
+
+  expect([await session.current(), session.state.value]).toEqual(['token-2', { name: 'signed-in', user: USER }]);
+  session.leave();
+});
+
+test('a sign-in of somebody else in another tab leaves a page whose session has ended as it is', async () => {
+  const { session, asked } = sessionWith(USER);
+  await session.start();
+  session.endedElsewhere();
+
+  session.signedInElsewhere('ben');
+
+  expect([session.state.value.name, asked.length]).toEqual(['ended', 1]);
+});
+
+test('a sign-in is reported to the other tabs, a wrong password is not', async () => {
+  const { session, others } = sessionWith('invalid_credentials', USER);
+  await expect(session.signIn('ada@example.org', 'wrong')).rejects.toMatchObject({ code: 'invalid_credentials' });
+  await session.signIn('ada@example.org', 'secret');
+
+  expect(others).toEqual(['ada signed in']);
+  session.leave();
 });
 
 test('a renewal that reaches no server ends nothing', async () => {

@@ -21,6 +21,8 @@ export interface SessionDeps {
   readonly send: (path: string, body: unknown, token: string | undefined) => Promise<Response>;
   /** Runs one task at a time among all tabs of this browser. */
   readonly alone: <T>(task: () => Promise<T>) => Promise<T>;
+  /** Called when somebody has signed in here: other tabs may use the session. */
+  readonly onSignIn: (userId: string) => void;
   /** Called when the person signed out here: the session of the other tabs has ended too. */
   readonly onSignOut: () => void;
   /** Called when the cookie turned out to be another person's: what the page shows is no longer theirs. */
@@ -64,7 +66,9 @@ export class Session implements Tokens {
   async signIn(email: string, password: string): Promise<void> {
     const reply = await this.#send('/login', { email, password, cookie: true });
     if (!reply.ok) throw await problemOfReply(reply);
-    this.#open((await reply.json()) as SignedIn);
+    const signedIn = (await reply.json()) as SignedIn;
+    this.#open(signedIn);
+    this.#deps.onSignIn(signedIn.user.id);
   }
 
   /** Ends the session on the server, and on this page even if no server answers. */
@@ -90,6 +94,14 @@ export class Session implements Tokens {
   /** Another tab has ended the session. What this page holds stays; the person can sign in again. */
   endedElsewhere(): void {
     if (this.state.value.name === 'signed-in') this.#end();
+  }
+
+  /** Somebody has signed in in another tab: a page that nobody uses, or whose session has ended for that person, goes on. */
+  signedInElsewhere(userId: string): void {
+    const { value } = this.state;
+    const isTheirs = value.name === 'signed-out' || (value.name === 'ended' && value.user.id === userId);
+    // If no server answers, the person signs in here too.
+    if (isTheirs) void this.#renew().catch(() => undefined);
   }
 
   async current(): Promise<string | undefined> {

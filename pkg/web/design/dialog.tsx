@@ -28,10 +28,14 @@ export function Dialog(props: Props) {
   const heading = useId();
   useLayoutEffect(() => {
     const shown = dialog.current;
+    const former = document.activeElement as Partial<HTMLInputElement> | null;
+    const caret = former?.selectionStart ?? undefined;
     shown?.showModal();
     return () => {
       isGone.current = true;
       shown?.close(); // before it leaves the document: this returns the focus
+      // A field gets the focus back without a caret, and keys would write nothing.
+      if (caret !== undefined && former === document.activeElement) former?.setSelectionRange?.(caret, caret);
     };
   }, []);
 

@@ -104,6 +104,100 @@ test('a session that ends leaves the page as it is, and the failed request goes 
   expect(await dialog.count()).toBe(0);
 });
 
+test('after a session has ended, signing in again in one tab goes on in the others, also where nobody is signed in', async () => {
+  const { user, api, password } = await tenant.user();
+  const page = await openSignedIn(browser, tenant, { email: user.email, password });
+  const other = await browser.page();
+  await other.goto(tenant.url);
+  await other.getByRole('navigation', { name: 'Main' }).waitFor();
+  await api.delete('/users/me/sessions');
+  const signedOut = await browser.page();
+  await signedOut.goto(`${tenant.url}/recent`);
+  await signedOut.getByRole('heading', { name: 'Sign in' }).waitFor();
+  const dialogs = [page, other].map((tab) => tab.getByRole('dialog', { name: 'Sign in again' }));
+  // Each page asks for changes of its list only while it is seen.
+  for (const tab of [page, other]) {
+    await tab.bringToFront();
+    await tab.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  }
+
+  await dialogs[1]?.getByLabel('Password', { exact: true }).fill(password);
+  await other.keyboard.press('Enter');
+
+  for (const dialog of dialogs) await dialog.waitFor({ state: 'detached' });
+  await signedOut.getByRole('heading', { name: 'Recent' }).waitFor();
+  await page.getByRole('button', { name: 'New folder' }).click();
+  await page.getByLabel('Name of the folder').fill('By the first tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'By the first tab', exact: true }).waitFor();
+});
+
+/** Ends all sessions of a person, and waits until their page has found out. */
+async function endSession(page: Page, api: { delete: (path: string) => Promise<unknown> }): Promise<void> {
+  const refused = page.waitForResponse((reply) => reply.url().endsWith('/auth/refresh') && reply.status() === 401);
+  await api.delete('/users/me/sessions');
+  await refused;
+}
+
+test('a session that ends while somebody types asks for the password once they pause, and the text stays', async () => {
+  const { user, api, password } = await tenant.user();
+  const page = await openSignedIn(browser, tenant, { email: user.email, password });
+  await page.getByRole('button', { name: 'New folder' }).click();
+  const name = page.getByLabel('Name of the folder');
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  // However slow this machine is: no time goes by between the letters.
+  await page.evaluate('{ const at = performance.now(); performance.now = () => at; }');
+  await page.keyboard.type('Field trips of the fi');
+  await endSession(page, api);
+  await page.keyboard.type('rst year');
+  const [typed, isAsked] = [await name.inputValue(), await again.count()];
+
+  await page.evaluate('delete performance.now');
+  await again.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+  await again.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Create' }).click();
+
+  await page.getByRole('link', { name: 'Field trips of the first year', exact: true }).waitFor();
+  expect([typed, isAsked]).toEqual(['Field trips of the first year', 0]);
+});
+
+test('a name that somebody was typing in its row is still being typed after they have signed in again', async () => {
+  const { user, api, password } = await tenant.user();
+  await api.post('/folders', { name: 'Old name' });
+  const page = await openSignedIn(browser, tenant, { email: user.email, password });
+  await page.getByRole('button', { name: 'Actions of Old name' }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  await page.keyboard.type('Half a n');
+  await endSession(page, api);
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+  await again.waitFor({ state: 'detached' });
+  await page.locator('input[aria-label]:focus').waitFor();
+  await page.keyboard.type('ame');
+  await page.keyboard.press('Enter');
+
+  await page.getByRole('link', { name: 'Half a name', exact: true }).waitFor();
+  const { body } = await (await tenant.anonymous.login(user.email, password)).get('/folders/root/children');
+  expect(body.data.map((folder: { name: string }) => folder.name)).toEqual(['Half a name']);
+});
+
+test('what somebody enters while there is no connection stays, and is sent when there is one again', async () => {
+  const page = await signedIn();
+  await page.getByRole('button', { name: 'New folder' }).click();
+  await page.getByLabel('Name of the folder').fill('Away from the network');
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('dialog').getByText('The service cannot be reached.').waitFor();
+  const kept = await page.getByLabel('Name of the folder').inputValue();
+  await page.context().setOffline(false);
+  await page.getByRole('button', { name: 'Create' }).click();
+
+  await page.getByRole('link', { name: 'Away from the network', exact: true }).waitFor();
+  expect(kept).toBe('Away from the network');
+});
+
 test('a password is set at the address that an administrator hands out, once, and the token leaves the address', async () => {
   const { user } = await tenant.user();
   const { body: reset } = await tenant.admin.post(`/users/${user.id}/password-reset`);

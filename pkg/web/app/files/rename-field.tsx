@@ -64,7 +64,8 @@ export function RenameField({ entry, onRename, onEnd }: Props) {
         spellcheck={false}
         {...(error === undefined ? {} : { 'aria-invalid': true as const, title: error })}
         onInput={() => setError(undefined)}
-        onBlur={() => void end(false)}
+        // A dialog that comes over the page, to sign in again, ends nothing: the focus returns from it.
+        onBlur={() => document.querySelector('dialog:modal') || void end(false)}
         onKeyDown={(event) => {
           event.stopPropagation();
           if (event.key === 'Enter') void end(true);

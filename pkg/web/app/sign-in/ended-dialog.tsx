@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
@@ -9,8 +9,25 @@ import { t } from '../../text/sign-in.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useServices } from '../services.ts';
 
-/** Over the page of a session that has ended. What the page holds stays, and its requests go on after the sign-in. */
-export function EndedDialog({ user }: { readonly user: User }) {
+const PAUSE_MS = 1_000;
+const LOOK_MS = 200;
+let typedAt = 0;
+addEventListener('input', () => (typedAt = performance.now()), true);
+
+/**
+ * Over the page of a session that has ended. What the page holds stays, and its requests go on after the sign-in. It waits until
+ * nobody types: what was meant for the page would end up in the password.
+ */
+export function EndedDialog(props: { readonly user: User }) {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setInterval(() => performance.now() - typedAt > PAUSE_MS && setShown(true), LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return isShown && <SignInAgain {...props} />;
+}
+
+function SignInAgain({ user }: { readonly user: User }) {
   const { session } = useServices();
   const [password, setPassword] = useState('');
   const [isBusy, setBusy] = useState(false);
