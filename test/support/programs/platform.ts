@@ -68,19 +68,24 @@ export async function deletePlatform(where: Platform): Promise<void> {
 
 /**
  * jest's globalSetup of the e2e lane: begins to bring the platform up, while the first test files run. Returns a function that
- * stops the platform, once. The browser is downloaded here, outside of any test's time limit.
+ * stops the platform, once. Browsers are downloaded here, outside of any test's time limit.
  */
 export async function startPlatform(): Promise<() => Promise<void>> {
-  await resolveBinary('chromium', thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
+  await resolveBrowser('chromium');
   const where = await newPlatform();
   process.env[VARIABLE] = JSON.stringify(where);
-  const up = bringUp(where).then(
+  // One test alone uses Firefox. It says so where there is none.
+  const firefox = resolveBrowser('firefox').catch(() => undefined);
+  const up = Promise.all([bringUp(where), firefox]).then(
     () => writeOutcome(where, ''),
     (error: unknown) => writeOutcome(where, String(error)),
   );
   let stopped: Promise<void> | undefined;
   return () => (stopped ??= up.then(() => deletePlatform(where)));
 }
+
+const resolveBrowser = (name: 'chromium' | 'firefox'): Promise<string> =>
+  resolveBinary(name, thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
 
 /** The file in which `startPlatform` writes how `carrel up` ended: '' or its error. */
 const outcomeFile = (where: Platform): string => join(where.stateDirectory, '..', 'up');
