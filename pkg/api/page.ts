@@ -23,6 +23,8 @@ export interface PageRequest {
   /** The network of RequestInfo. */
   readonly network: string;
   readonly userAgent: string | undefined;
+  /** The CSP source of the build's scripts, styles and fonts. It does not include what people uploaded, as 'self' does. */
+  readonly files: string;
   /** The tags of the Accept-Language header, the most preferred first. */
   readonly languages: readonly string[];
 }

@@ -26,31 +26,35 @@ export const SECTIONS: ReadonlySet<string> = new Set([
 export const isAppPath = (path: string): boolean => SECTIONS.has(path.split('/')[1] ?? '');
 
 /**
- * The document loads only what this origin serves. `blob:` is what the page itself made: thumbnails, and files in a preview.
- * No other site may frame it.
+ * The document runs only files of the build, and loads nothing from elsewhere. `blob:` is what the page itself made: thumbnails,
+ * and files in a preview. No other site may frame it.
  */
-const HEADERS = {
-  'content-security-policy': [
+const policy = (files: string): string =>
+  [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "font-src 'self'",
+    `script-src ${files}`,
+    `style-src ${files}`,
+    `font-src ${files}`,
     "img-src 'self' blob:",
     "media-src 'self' blob:",
     "connect-src 'self'",
     "frame-src 'self'",
-    "worker-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  vary: 'accept-language',
-};
+  ].join('; ');
 
 /** The document of all pages of the app, in the language of the browser. Throws PageProblem `web_not_built`. */
 export const appPage = (web: WebPages): PageRoute => ({
   methods: ['get'],
   path: '/{page}',
-  handle: async ({ languages }) => ({ status: 200, body: web.app(pageLanguage(languages)), headers: HEADERS }),
+  handle: async ({ languages, files }) => ({
+    status: 200,
+    body: web.app(pageLanguage(languages)),
+    headers: {
+      'content-security-policy': policy(files),
+      'cross-origin-opener-policy': 'same-origin',
+      vary: 'accept-language',
+    },
+  }),
 });

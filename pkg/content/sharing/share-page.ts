@@ -6,19 +6,23 @@ import type { FolderLinks, LinkLook } from './folder-links.service.ts';
 import type { ShareDownloads } from './share-downloads.service.ts';
 import { SHARE_TEXT, sizeOf, whenOf } from './share-text.ts';
 
-/** The page loads only what this origin serves. Its form leads to the download, which this origin serves too. */
-const CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "font-src 'self'",
-  "img-src 'self'",
-  "media-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/**
+ * The page runs only files of the build, and loads nothing from elsewhere. Its form leads to the download, which this origin
+ * serves too.
+ */
+const policy = (files: string): string =>
+  [
+    "default-src 'none'",
+    `script-src ${files}`,
+    `style-src ${files}`,
+    `font-src ${files}`,
+    "img-src 'self'",
+    "media-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 type FileView = Extract<SharedView, { kind: 'file' }>;
 type FolderView = Extract<SharedView, { kind: 'folder' }>;
@@ -41,19 +45,22 @@ export function sharePages({
   web: WebPages;
   apiPath: string;
 }): PageRoute[] {
-  const show = async (token: string, language: PageLanguage, fault?: Fault): Promise<PageReply> => {
+  const show = async ({ path, languages, files }: PageRequest, fault?: Fault): Promise<PageReply> => {
+    const token = path['token'] ?? '';
+    const language = pageLanguage(languages);
+    const headers = headersOf(files, fault);
     try {
       const look = await folders.look(token);
       const { view } = look;
       const main =
         view.kind === 'file' ? filePage(view, language, fault) : folderPage(view, language, `${apiPath}/s/${token}/zip`);
       const content = { title: titleOf(view, language), body: `<div id="app">${main}</div>${givenTo(look)}`, language };
-      return { status: fault?.status ?? 200, body: web.document('share', content), headers: headersOf(fault) };
+      return { status: fault?.status ?? 200, body: web.document('share', content), headers };
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_found')) throw error;
       const { dead: title } = SHARE_TEXT[language];
       const body = web.document('share', { title, body: deadPage(language), language });
-      return { status: 404, body, headers: headersOf() };
+      return { status: 404, body, headers };
     }
   };
 
@@ -68,17 +75,12 @@ export function sharePages({
     } catch (error) {
       const fault = error instanceof Problem ? faultOf(error, language) : undefined;
       if (!fault) throw error;
-      return show(token, language, fault);
+      return show(request, fault);
     }
   };
 
   return [
-    {
-      methods: ['get'],
-      path: '/s/{token}',
-      counts: 'link',
-      handle: (request) => show(request.path['token'] ?? '', pageLanguage(request.languages)),
-    },
+    { methods: ['get'], path: '/s/{token}', counts: 'link', handle: (request) => show(request) },
     { methods: ['post'], path: '/s/{token}', counts: 'link', handle: begin },
   ];
 }
@@ -110,8 +112,8 @@ function faultOf({ code, status, retryAfter }: Problem, language: PageLanguage):
   return { status, message: text.tooManyAttempts(Math.ceil((retryAfter ?? 0) / 60)), retryAfter };
 }
 
-const headersOf = (fault?: Fault): Record<string, string> => ({
-  'content-security-policy': CSP,
+const headersOf = (files: string, fault: Fault | undefined): Record<string, string> => ({
+  'content-security-policy': policy(files),
   'cross-origin-opener-policy': 'same-origin',
   // A link is for those to whom it was given.
   'x-robots-tag': 'noindex, nofollow',

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { endpoint, type Endpoint, reply } from '../../api/endpoint.ts';
 import { PageProblem, type WebContent, type WebPages } from '../../api/page.ts';
+import { buildFiles } from '../build-files.ts';
 import { type DescribedApi, openApiDocument } from './document.ts';
-import { REFERENCE_PAGE_CSP, referencePage } from './reference-page.ts';
+import { referencePage, referencePolicy } from './reference-page.ts';
 
 /**
  * The public description of the API, as OpenAPI and as a page. Each is built on the first request: that takes a tenth of a second
@@ -12,6 +13,7 @@ export function referenceEndpoints(
   described: readonly Endpoint[],
   { web, ...at }: Omit<DescribedApi, 'endpoints'> & { readonly web: WebPages },
 ): Endpoint[] {
+  const policy = referencePolicy(buildFiles(new URL(at.apiUrl).host));
   const own: Endpoint[] = [
     endpoint({
       method: 'get',
@@ -36,7 +38,7 @@ export function referenceEndpoints(
           // Its script has another name in another release.
           'Cache-Control': 'no-cache',
           'Content-Type': 'text/html; charset=utf-8',
-          'Content-Security-Policy': REFERENCE_PAGE_CSP,
+          'Content-Security-Policy': policy,
         }),
     }),
   ];

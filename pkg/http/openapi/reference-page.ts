@@ -19,17 +19,18 @@ export function referencePage(endpoints: readonly Endpoint[], document: Record<s
 ${sections.join('')}</main>`;
 }
 
-/** The page loads only what this origin serves, without inline scripts and styles. No other site may frame it. */
-export const REFERENCE_PAGE_CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The page runs only files of the build, and loads nothing from elsewhere. No other site may frame it. */
+export const referencePolicy = (files: string): string =>
+  [
+    "default-src 'none'",
+    `script-src ${files}`,
+    `style-src ${files}`,
+    `font-src ${files}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 function card(endpoint: Endpoint, document: Record<string, unknown>): string {
   const { operationId, method, path, summary } = endpoint;

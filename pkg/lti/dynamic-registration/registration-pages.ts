@@ -25,18 +25,24 @@ const MESSAGES: Keys = {
  * An LMS shows these pages in a frame, from an origin that is unknown in advance, so any site may frame them. Their address is
  * the secret; `referrer-policy` keeps it from other sites.
  */
-const HEADERS = {
+const headersOf = (files: string): Readonly<Record<string, string>> => ({
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors *; " +
+    `default-src 'none'; script-src ${files}; style-src ${files}; base-uri 'none'; form-action 'self'; frame-ancestors *; ` +
     "require-trusted-types-for 'script'",
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
-};
+});
 
-const page = (web: WebPages, language: PageLanguage, title: string, content: string): PageReply => ({
+/** `files`: as in PageRequest. */
+interface Shown {
+  readonly language: PageLanguage;
+  readonly files: string;
+}
+
+const page = (web: WebPages, { language, files }: Shown, title: string, content: string): PageReply => ({
   status: 200,
   body: web.document('registration', { title, language, body: `<main>\n<h1>${escapeHtml(title)}</h1>\n${content}</main>` }),
-  headers: HEADERS,
+  headers: headersOf(files),
 });
 const list = (items: readonly string[]): string =>
   `<ul>\n${items.map((item) => `<li>${escapeHtml(item)}</li>\n`).join('')}</ul>\n`;
@@ -61,9 +67,9 @@ const messageInWords = (type: string, placements: readonly string[], text: Regis
 export function offerPage(
   web: WebPages,
   { platform, asked, platformName, sealedPlan }: Offer,
-  { tool, action, language }: { tool: Tool; action: string; language: PageLanguage },
+  { tool, action, ...shown }: { tool: Tool; action: string } & Shown,
 ): PageReply {
-  const text = REGISTRATION_TEXT[language];
+  const text = REGISTRATION_TEXT[shown.language];
   const { issuer, authEndpoint, product, version } = platform;
   const content = `<p>${text.nothingYet}</p>
 <h2>${text.lms}</h2>
@@ -90,11 +96,12 @@ ${terms([
 <button type="submit">${text.register}</button>
 </form>
 `;
-  return page(web, language, text.offerTitle, content);
+  return page(web, shown, text.offerTitle, content);
 }
 
 /** Shows what was registered, what remains to be done at the LMS, and the button that returns the window to the LMS. */
-export function outcomePage(web: WebPages, { issuer, agreement, hasDeployment }: Outcome, language: PageLanguage): PageReply {
+export function outcomePage(web: WebPages, { issuer, agreement, hasDeployment }: Outcome, shown: Shown): PageReply {
+  const { language } = shown;
   const text = REGISTRATION_TEXT[language];
   const refused = agreement.scopes_asked.filter((scope) => !agreement.scopes_granted.includes(scope));
   const deploymentSteps = agreement.shares_client_id ? [text.sharedClientId] : hasDeployment ? [] : [text.noDeployment];
@@ -109,5 +116,5 @@ ${section(text.leftToDo, steps)}${section(text.canInCourses, placements)}${secti
     inWords(SERVICES, agreement.scopes_granted, REGISTRATION_TEXT_MAY[language]),
   )}${section(text.mayNot, inWords(SERVICES, refused, text))}<p><button type="button" id="close">${text.back}</button></p>
 `;
-  return page(web, language, text.outcomeTitle, content);
+  return page(web, shown, text.outcomeTitle, content);
 }

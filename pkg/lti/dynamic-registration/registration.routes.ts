@@ -24,18 +24,17 @@ export const registrationRoutes = (deps: { registration: DynamicRegistration; to
           registrationToken: one(request, 'registration_token'),
         });
         const action = new URL(`${tool.ltiUrl}/register/${token}`).pathname;
-        return offerPage(web, offer, { tool, action, language: pageLanguage(request.languages) });
+        return offerPage(web, offer, { tool, action, language: pageLanguage(request.languages), files: request.files });
       },
     },
     {
       methods: ['post'],
       path,
       handle: async (request) =>
-        outcomePage(
-          web,
-          await registration.register(request.path['token'] ?? '', one(request, 'plan')),
-          pageLanguage(request.languages),
-        ),
+        outcomePage(web, await registration.register(request.path['token'] ?? '', one(request, 'plan')), {
+          language: pageLanguage(request.languages),
+          files: request.files,
+        }),
     },
     {
       methods: ['get'],

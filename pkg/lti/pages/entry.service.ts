@@ -1,9 +1,12 @@
 import { type PageLanguage, pageLanguage } from '../../api/page-language.ts';
-import type { PageReply, WebPages } from '../../api/page.ts';
+import type { PageReply, PageRequest, WebPages } from '../../api/page.ts';
 import { settingsIn } from '../deep-linking/pickers.service.ts';
 import { LaunchError } from '../launch-error.ts';
 import { sourceOf } from './frame-ancestors.policy.ts';
 import type { FramedLaunches, OpenedBy } from './framed-launches.ts';
+
+/** The browser that opens a page. */
+type Browser = Pick<PageRequest, 'languages' | 'files'>;
 
 /** A CSP source list without sources. */
 const NOBODY = "'none'";
@@ -39,21 +42,21 @@ export class Entries {
   }
 
   /**
-   * `languages`: the browser's preferences; the LMS's locale takes precedence. One statement. Throws LaunchError `entry_…`,
-   * PageProblem `web_not_built`.
+   * The LMS's locale takes precedence over the browser's languages. One statement. Throws LaunchError `entry_…`, PageProblem
+   * `web_not_built`.
    */
-  async open(by: OpenedBy, languages: readonly string[]): Promise<PageReply> {
+  async open(by: OpenedBy, { languages, files }: Browser): Promise<PageReply> {
     const { ancestors, locale } = await this.#launches.find(by);
     const language = pageLanguage([locale ?? '', ...languages]);
     return {
       status: 200,
       body: this.#web.document('entry', { title: WORDS[language].course, body: bodyIn(language), language }),
-      headers: { 'content-security-policy': csp({ ancestors, formAction: NOBODY }) },
+      headers: { 'content-security-policy': csp({ files, ancestors, formAction: NOBODY }) },
     };
   }
 
-  /** `languages`: see `open`. One statement. Throws LaunchError `entry_…`, `picker_…`, PageProblem `web_not_built`. */
-  async openPicker(by: OpenedBy, languages: readonly string[]): Promise<PageReply> {
+  /** As `open`. One statement. Throws LaunchError `entry_…`, `picker_…`, PageProblem `web_not_built`. */
+  async openPicker(by: OpenedBy, { languages, files }: Browser): Promise<PageReply> {
     const { ancestors, idToken, answeredAt, locale } = await this.#launches.find(by);
     const settings = settingsIn({ idToken });
     if (!settings) throw new LaunchError('picker_not_requested');
@@ -66,14 +69,14 @@ export class Entries {
     return {
       status: 200,
       body: this.#web.document('picker', { title: WORDS[language].picker, body: bodyIn(language), language }),
-      headers: { 'content-security-policy': csp({ ancestors: sources, formAction: sources }) },
+      headers: { 'content-security-policy': csp({ files, ancestors: sources, formAction: sources }) },
     };
   }
 }
 
 /** Previews are images and recordings from our own origin. */
-const csp = ({ ancestors, formAction }: { ancestors: string; formAction: string }): string =>
+const csp = ({ files, ancestors, formAction }: { files: string; ancestors: string; formAction: string }): string =>
   [
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'",
+    `default-src 'none'; script-src ${files}; style-src ${files}; connect-src 'self'; img-src 'self'; media-src 'self'`,
     `base-uri 'none'; form-action ${formAction}; frame-ancestors ${ancestors}; require-trusted-types-for 'script'`,
   ].join('; ');

@@ -39,7 +39,7 @@ export function ltiRoutes(deps: {
     registers: [deps.metrics],
   });
 
-  const login = async ({ parameters, cookies: sent, languages }: PageRequest): Promise<PageReply> => {
+  const login = async ({ parameters, cookies: sent, languages, files }: PageRequest): Promise<PageReply> => {
     requireWellAddressed('login', parameters, addresses);
     const begun = deps.logins.begin({
       iss: one(parameters, 'iss'),
@@ -55,7 +55,7 @@ export function ltiRoutes(deps: {
       throw withAddresses(error, addresses);
     });
     const reply = put
-      ? putPage(deps.web, put, location, pageLanguage(languages))
+      ? putPage(deps.web, put, location, { language: pageLanguage(languages), files })
       : { status: 302, headers: { location: location.href } };
     return { ...reply, headers: { ...reply.headers, 'set-cookie': cookies } };
   };
@@ -84,7 +84,10 @@ export function ltiRoutes(deps: {
     const response = responseOf(request);
     const storageRequest = await deps.launches.storageRequest(response);
     return storageRequest
-      ? getPage(deps.web, storageRequest, `${launchPath}/storage`, pageLanguage(request.languages))
+      ? getPage(deps.web, storageRequest, `${launchPath}/storage`, {
+          language: pageLanguage(request.languages),
+          files: request.files,
+        })
       : launched(response);
   });
 
@@ -121,12 +124,8 @@ export function ltiRoutes(deps: {
     { methods: ['post'], path: '/launch', handle: launch },
     { methods: ['get'], path: '/launch', handle: startFromLms },
     { methods: ['post'], path: '/launch/storage', handle: launchByStorage },
-    { methods: ['get'], path: '/lti/entry', handle: async (request) => deps.entries.open(openedBy(request), request.languages) },
-    {
-      methods: ['get'],
-      path: '/lti/picker',
-      handle: async (request) => deps.entries.openPicker(openedBy(request), request.languages),
-    },
+    { methods: ['get'], path: '/lti/entry', handle: async (request) => deps.entries.open(openedBy(request), request) },
+    { methods: ['get'], path: '/lti/picker', handle: async (request) => deps.entries.openPicker(openedBy(request), request) },
     { methods: ['get'], path: '/lti/launch', handle: startFromLms },
     { methods: ['post'], path: '/lti/launch', handle: counted(startFromLms) },
     { methods: ['get'], path: '/.well-known/jwks.json', handle: keySet },

@@ -17,9 +17,15 @@ export const STORAGE_TEXT = {
  * The two pages that exchange messages with a platform's storage. Any site may frame them, as it may frame the redirects that
  * they replace: they show no user's data, have nothing to click, and post messages to the platform's origin only.
  */
-const csp = (formAction: string): string =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action ${formAction}; ` +
+const csp = (files: string, formAction: string): string =>
+  `default-src 'none'; script-src ${files}; style-src ${files}; base-uri 'none'; form-action ${formAction}; ` +
   "frame-ancestors *; require-trusted-types-for 'script'";
+
+/** `files`: as in PageRequest. */
+interface Shown {
+  readonly language: PageLanguage;
+  readonly files: string;
+}
 
 /**
  * At login initiation: the page puts the sealed login into the platform's storage, then opens the authentication request, even if
@@ -29,7 +35,7 @@ export function putPage(
   web: WebPages,
   put: StorageSlot & { readonly value: string },
   next: URL,
-  language: PageLanguage,
+  { language, files }: Shown,
 ): PageReply {
   const body = exchange(
     { step: 'put', origin: next.origin, next: next.href, ...put },
@@ -39,7 +45,7 @@ export function putPage(
   return {
     status: 200,
     body: web.document('storage', { title: STORAGE_TEXT[language].title, body, language }),
-    headers: { 'content-security-policy': csp("'none'") },
+    headers: { 'content-security-policy': csp(files, "'none'") },
   };
 }
 
@@ -58,7 +64,7 @@ export function getPage(
   web: WebPages,
   { toolUrls, state, idToken, ...asked }: StorageRequest,
   action: string,
-  language: PageLanguage,
+  { language, files }: Shown,
 ): PageReply {
   const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
   const body = exchange(
@@ -74,7 +80,7 @@ export function getPage(
     status: 200,
     body: web.document('storage', { title: STORAGE_TEXT[language].title, body, language }),
     // A form of a `no-referrer` page is posted with `Origin: null`.
-    headers: { 'content-security-policy': csp([...targets].join(' ')), 'referrer-policy': 'same-origin' },
+    headers: { 'content-security-policy': csp(files, [...targets].join(' ')), 'referrer-policy': 'same-origin' },
   };
 }
 

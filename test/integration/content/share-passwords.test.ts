@@ -169,11 +169,12 @@ describe('the page of a link', () => {
     const shown = await page(share.token);
     const wrong = await page(share.token, 'password=%3Cb%3Ewrong');
     const right = await page(share.token, `password=${encodeURIComponent(PASSWORD)}`);
+    const files = `${new URL(tenant.url).host}/assets/`;
 
     expect([shown.status, shown.headers['x-robots-tag'], shown.headers['content-security-policy']]).toEqual([
       200,
       'noindex, nofollow',
-      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; media-src 'self'; " +
+      `default-src 'none'; script-src ${files}; style-src ${files}; font-src ${files}; img-src 'self'; media-src 'self'; ` +
         "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     ]);
     expect(shown.bytes.toString()).toContain('<label class="c-field-label" for="password">Password</label>');

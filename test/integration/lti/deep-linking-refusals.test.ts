@@ -224,9 +224,10 @@ test('the picker may be framed by its LMS and the site that waits for the answer
   const { status, headers, text } = await new Browser().get(page);
 
   const sites = `https://school.example.org:8443 ${at.lms.issuer}`;
+  const files = `${new URL(tenant.url).host}/assets/`;
   expect([status, headers['content-security-policy']]).toEqual([
     200,
-    `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; ` +
+    `default-src 'none'; script-src ${files}; style-src ${files}; connect-src 'self'; img-src 'self'; media-src 'self'; ` +
       `base-uri 'none'; form-action ${sites}; frame-ancestors ${sites}; require-trusted-types-for 'script'`,
   ]);
   expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|javascript:|https?:\/\//);

@@ -41,7 +41,7 @@ test('the page shows what will be registered and sends nothing; the button regis
   ])
     expect(page.text).toContain(shown);
   expect(page.text).toContain('Sakai &lt;b&gt;of&lt;/b&gt; the university');
-  expect(page.headers['content-security-policy']).toContain("script-src 'self'");
+  expect(page.headers['content-security-policy']).toContain(`script-src ${new URL(tenant.url).host}/assets/;`);
   expect(page.headers['referrer-policy']).toBe('no-referrer');
   expect(page.text).toMatch(/<link rel="stylesheet"/);
   expect(beforeButton).toEqual({ tools: 0, waiting: [] });

@@ -26,9 +26,14 @@ async function launched(opened: Partial<Launch> = {}, claims: Record<string, unk
   return { entry, token, launchId, api: tenant.anonymous.as(token) };
 }
 
-const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors FRAMES; require-trusted-types-for 'script'";
+/** Scripts and styles are those of the build: files that people uploaded are of this origin too. */
+const csp = (frames: string): string => {
+  const files = `${new URL(tenant.url).host}/assets/`;
+  return (
+    `default-src 'none'; script-src ${files}; style-src ${files}; connect-src 'self'; img-src 'self'; media-src 'self'; ` +
+    `base-uri 'none'; form-action 'none'; frame-ancestors ${frames}; require-trusted-types-for 'script'`
+  );
+};
 
 test('a launch arrives at a page without inline script, which only its LMS may frame and no cache stores', async () => {
   const { entry } = await launched();
@@ -38,7 +43,7 @@ test('a launch arrives at a page without inline script, which only its LMS may f
   expect(page.status).toBe(200);
   expect(page.headers).toMatchObject({
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': CSP.replace('FRAMES', at.lms.issuer),
+    'content-security-policy': csp(at.lms.issuer),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
@@ -67,9 +72,9 @@ test('frame-ancestors are those of the launch and of its registration', async ()
 
   const listed = `${at.lms.issuer} https://*.example.edu`;
   expect(page.headers['content-security-policy']).toBe(
-    CSP.replace('FRAMES', `https://school.example.org https://campus.example.org:8443 ${listed}`),
+    csp(`https://school.example.org https://campus.example.org:8443 ${listed}`),
   );
-  expect(safe.headers['content-security-policy']).toBe(CSP.replace('FRAMES', listed));
+  expect(safe.headers['content-security-policy']).toBe(csp(listed));
 });
 
 test('the page is in the language that the LMS shows, else the person’s, else the one that the browser wants', async () => {
@@ -118,7 +123,7 @@ test('the page also has an address with the launch’s id, so that a reload with
 
   const page = await new Browser().get(`${tenant.url}/lti/entry?launch=${launchId}`);
 
-  expect([page.status, page.headers['content-security-policy']]).toEqual([200, CSP.replace('FRAMES', at.lms.issuer)]);
+  expect([page.status, page.headers['content-security-policy']]).toEqual([200, csp(at.lms.issuer)]);
 });
 
 test('its script and style are served by their hash and cached for a year', async () => {

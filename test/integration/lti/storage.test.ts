@@ -10,6 +10,9 @@ import { registeredLms } from '../../support/lms/registration.ts';
 
 const { tenant, at } = lmsSuite();
 
+/** The CSP source of the build's scripts and styles. */
+const files = (): string => `${new URL(tenant.url).host}/assets/`;
+
 /** Returns the attributes that a page of the exchange passes to its script. */
 function exchangeOf({ text }: PageShown): Record<string, string> {
   const [, attributes = ''] = /<main id="exchange"([^>]*)>/.exec(text) ?? [];
@@ -54,7 +57,7 @@ test('if the LMS offers storage, login initiation puts the sealed login into its
     next: expect.stringContaining(`${at.lms.authEndpoint}?`),
   });
   expect(begun.headers['content-security-policy']).toBe(
-    "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " +
+    `default-src 'none'; script-src ${files()}; style-src ${files()}; base-uri 'none'; form-action 'none'; frame-ancestors ` +
       "*; require-trusted-types-for 'script'",
   );
   expect([begun.headers['cache-control'], begun.headers['referrer-policy']]).toEqual(['no-store', 'no-referrer']);
@@ -69,7 +72,7 @@ test('without the cookie the launch reads the frame and uses the stored login', 
 
   expect(question).toEqual({ step: 'get', frame: 'keeper', origin: at.lms.issuer, key: put['key'] });
   expect(asked.headers['content-security-policy']).toBe(
-    `default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'self' ${tenant.url}; ` +
+    `default-src 'none'; script-src ${files()}; style-src ${files()}; base-uri 'none'; form-action 'self' ${tenant.url}; ` +
       `frame-ancestors *; require-trusted-types-for 'script'`,
   );
   // A form of a page with `no-referrer` would be posted with `Origin: null`.

@@ -33,11 +33,12 @@ test('one document answers every address of the app, with nothing inline and not
   expect(document).not.toMatch(/<style|style=|<script(?![^>]* src="\/assets\/)|https?:/);
 });
 
-test('the policy of the document allows only this origin, and nobody may frame it', async () => {
+test('the policy of the document allows only this origin, of which only the build runs, and nobody may frame it', async () => {
   const { headers } = await get('/');
   const policy = headers.get('content-security-policy') ?? '';
+  const files = `${new URL(tenant.url).host}/assets/`;
 
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+  expect(policy).toContain(`default-src 'none'; script-src ${files}; style-src ${files}; font-src ${files};`);
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
   expect([headers.get('cache-control'), headers.get('cross-origin-opener-policy')]).toEqual(['no-store', 'same-origin']);
