@@ -169,6 +169,25 @@ test('another language changes the words of a list, and leaves what is selected'
   expect(selected).toBe('b.txt');
 });
 
+test('in the search, Ctrl+V pastes text as anywhere else, and no file that was copied', async () => {
+  const { page, person } = await personWith('one.txt');
+  await select(page, 'one.txt');
+  await page.keyboard.press('ControlOrMeta+c');
+  await page.getByText('1 item copied').first().waitFor();
+  const search = page.getByRole('searchbox', { name: 'Search files' });
+  await search.fill('one');
+  await search.press('ControlOrMeta+a');
+  await search.press('ControlOrMeta+c');
+  await search.press('End');
+
+  await search.press('ControlOrMeta+v');
+
+  await waitFor('the text to be there', async () => (await search.inputValue()) === 'oneone');
+  await page.getByText('Nothing was found').first().waitFor();
+  const { body } = await person.api.get('/files', { query: { sort: 'name' } });
+  expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['one.txt']);
+});
+
 test('two people in one folder see each other’s changes within some seconds, without a reload', async () => {
   const { page, person } = await personWith('first.txt');
   await row(page, 'first.txt').waitFor();

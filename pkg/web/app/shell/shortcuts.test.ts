@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { Shortcuts } from './shortcuts.ts';
 
-/** A key that is pressed outside of a field. */
+/** A key that is pressed outside of a field, unless `fields` has one as its target. */
 function key(name: string, fields: Partial<KeyboardEvent> = {}): KeyboardEvent {
-  const event = { key: name, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false, ...fields };
-  return { ...event, defaultPrevented: false, target: null, preventDefault: () => undefined } as unknown as KeyboardEvent;
+  const event = { key: name, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false, target: null };
+  return { ...event, ...fields, defaultPrevented: false, preventDefault: () => undefined } as unknown as KeyboardEvent;
 }
 
 function pressed(keys: readonly string[], event: KeyboardEvent, isMac = false): string[] {
@@ -23,6 +23,13 @@ test.each([
   ['a letter of an input method', key('?', { isComposing: true }), []],
 ])('%s runs what belongs to it', (_what, event, expected) => {
   expect(pressed(['?', 'Mod+a', 'Shift+F10'], event)).toEqual(expected);
+});
+
+test('in a field all keys are the browser’s, with Ctrl too: they type, copy and paste', () => {
+  const target = { matches: (fields: string) => fields.includes('textarea') } as unknown as HTMLElement;
+
+  expect(pressed(['?'], key('?', { shiftKey: true, target }))).toEqual([]);
+  expect(pressed(['Mod+v'], key('v', { ctrlKey: true, target }))).toEqual([]);
 });
 
 test('on a Mac, Command takes the place of Ctrl', () => {

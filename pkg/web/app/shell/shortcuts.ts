@@ -30,11 +30,10 @@ export class Shortcuts {
     return () => this.groups.set(this.groups.value.filter((one) => one !== group));
   }
 
-  /** Runs the shortcut of a key; the last one added counts. A key that is typed into a field is text. */
+  /** Runs the shortcut of a key; the last one added counts. In a field all keys are the browser's: they type, copy and paste. */
   press(event: KeyboardEvent): void {
-    if (event.defaultPrevented || event.isComposing) return;
+    if (event.defaultPrevented || event.isComposing || isText(event)) return;
     const pressed = this.#keysOf(event);
-    if (isText(event) && !pressed.startsWith('Mod+')) return;
     const found = this.groups.value
       .flatMap(({ shortcuts }) => shortcuts)
       .findLast(({ keys, run }) => run && (keys === pressed || (keys === event.key && !hasModifier(event))));
