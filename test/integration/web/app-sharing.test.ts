@@ -95,6 +95,34 @@ test('what cannot be is said at its field, before anything is sent', async () =>
   expect((await person.api.get(`/files/${id}/shares`)).body.data).toEqual([]);
 });
 
+test('a day or a number that is typed in part makes no link without an end or a limit', async () => {
+  const person = await tenant.user();
+  const id = await addFile(person, 'a.txt');
+  const page = await pageOf(person);
+  const dialog = await openShare(page, 'a.txt');
+  await dialog.getByRole('button', { name: 'New link' }).click();
+  const [day, most] = [dialog.getByLabel('Ends at the end of'), dialog.getByLabel('Most downloads')];
+  const make = dialog.getByRole('button', { name: 'Make link' });
+  const focused = (): Promise<string> => page.evaluate('document.activeElement.type');
+  await day.focus();
+  await page.keyboard.type('12');
+  await make.click();
+  await waitFor('the focus to be on the day', async () => (await focused()) === 'date');
+  await day.fill('2099-01-31');
+  await most.focus();
+  await page.keyboard.type('3e');
+  await make.click();
+  await waitFor('the focus to be on the number', async () => (await focused()) === 'number');
+  const made = await person.api.get(`/files/${id}/shares`);
+
+  await most.fill('3');
+  await make.click();
+  await dialog.getByLabel('Address of the link').waitFor();
+
+  expect(made.body.data).toEqual([]);
+  expect((await person.api.get(`/files/${id}/shares`)).body.data).toEqual([expect.objectContaining({ max_downloads: 3 })]);
+});
+
 test('a link of a folder takes uploads alone, is switched off and on, changed and deleted', async () => {
   const person = await tenant.user();
   const id = await addFolder(person, 'Essays');

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Permission } from '../../api/operations.generated.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
+import { hasHalfTyped } from '../../design/half-typed.ts';
 import { Icon } from '../../design/icon.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
 import { Menu } from '../../design/menu.tsx';
@@ -122,7 +123,7 @@ function EndForm({ grant, onEnd, onCancel }: EndProps) {
       onSubmit={(event) => {
         event.preventDefault();
         setTried(true);
-        if (!isPast) onEnd(day === '' ? null : endOfDay(day).toISOString());
+        if (!isPast && !hasHalfTyped(event.currentTarget)) onEnd(day === '' ? null : endOfDay(day).toISOString());
       }}
     >
       <TextField

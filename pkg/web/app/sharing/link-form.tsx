@@ -4,6 +4,7 @@ import { problemOf } from '../../api/problem.ts';
 import { Notice } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Checkbox, RadioGroup } from '../../design/checkbox.tsx';
+import { hasHalfTyped } from '../../design/half-typed.ts';
 import { pageLocale } from '../../design/measures.tsx';
 import { TextField } from '../../design/text-field.tsx';
 import { t } from '../../text/sharing.ts';
@@ -71,7 +72,7 @@ export function LinkForm({ of, link, onDone, onCancel }: Props) {
       onSubmit={(event) => {
         event.preventDefault();
         setTried(true);
-        if (Object.keys(faults).length === 0) submit();
+        if (!hasHalfTyped(event.currentTarget) && Object.keys(faults).length === 0) submit();
       }}
     >
       {isPolicy && <Notice tone="danger">{t('policyChanged')}</Notice>}
