@@ -221,6 +221,14 @@ test('a password is set at the address that an administrator hands out, once, an
   expect(address).toBe(`${tenant.url}/reset`);
 });
 
+test('an address of a reset that was mangled on its way asks for a password, and says that it does not work', async () => {
+  const page = await stranger('/reset#%E0%A4%A');
+  await page.getByLabel('New password').fill('four unrelated words make one');
+  await page.getByRole('button', { name: 'Set password' }).click();
+
+  await page.getByRole('alert').getByText('This link no longer works').waitFor();
+});
+
 test('when the service is unreachable the page says so, and goes on by itself', async () => {
   const page = await signedIn();
   await page.context().setOffline(true);

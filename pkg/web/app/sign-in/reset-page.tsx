@@ -17,7 +17,7 @@ export const SHORTEST = 8;
  */
 export function ResetPage() {
   useTitle(t('reset.title'));
-  const [token] = useState(() => decodeURIComponent(location.hash.slice(1)));
+  const [token] = useState(() => location.hash.slice(1));
   const [isDone, setDone] = useState(false);
   useEffect(() => history.replaceState(history.state, '', location.pathname), []);
 
