@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { newId } from '../api/new-id.ts';
 import { type ApiProblem, problemOf } from '../api/problem.ts';
 
 interface Submit {
@@ -12,7 +13,7 @@ interface Submit {
 export function useSubmit(change: (idempotencyKey: string) => Promise<void>): Submit {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
-  const [key, setKey] = useState(() => crypto.randomUUID());
+  const [key, setKey] = useState(newId);
   const submit = async (): Promise<void> => {
     if (isBusy) return;
     setBusy(true);
@@ -22,7 +23,7 @@ export function useSubmit(change: (idempotencyKey: string) => Promise<void>): Su
     } catch (error) {
       const refused = problemOf(error);
       // What was refused changed nothing, and is sent differently next time.
-      if (refused.code !== 'unreachable') setKey(crypto.randomUUID());
+      if (refused.code !== 'unreachable') setKey(newId());
       setProblem(refused);
     }
     setBusy(false);

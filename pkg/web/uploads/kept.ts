@@ -1,3 +1,4 @@
+import { newId } from '../api/new-id.ts';
 import type { OnTaken } from './queue.ts';
 
 /** What the browser keeps of an unfinished upload of a large file, so that it continues after a reload. */
@@ -29,7 +30,7 @@ const KEPT_MS = 7 * 24 * 3_600_000;
  */
 export class KeptUploads {
   readonly #person: string;
-  readonly #tab = crypto.randomUUID();
+  readonly #tab = newId();
   readonly #database: Promise<IDBDatabase | undefined>;
   /** Lets others take over what this one has kept. */
   release = (): void => undefined;

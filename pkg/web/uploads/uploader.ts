@@ -1,3 +1,4 @@
+import { newId } from '../api/new-id.ts';
 import type { KeptUploads } from './kept.ts';
 import { type OnTaken, Queue, type Task, type Upload } from './queue.ts';
 import { Refused } from './request.ts';
@@ -174,7 +175,7 @@ export class Uploader {
       if (file.size <= SMALL_BYTES) continue;
       const id = ids[index] ?? 0;
       this.#running.set(id, {
-        key: crypto.randomUUID(),
+        key: newId(),
         url: '',
         stop: undefined,
         handle: undefined,

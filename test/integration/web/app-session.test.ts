@@ -229,6 +229,28 @@ test('an address of a reset that was mangled on its way asks for a password, and
   await page.getByRole('alert').getByText('This link no longer works').waitFor();
 });
 
+test('what browsers offer over https alone is not needed: a tenant may be served by plain http', async () => {
+  const page = await browser.page();
+  await page.context().clearCookies();
+  await page.addInitScript(`
+    delete Crypto.prototype.randomUUID;
+    for (const name of ['clipboard', 'locks']) Object.defineProperty(Navigator.prototype, name, { get: () => undefined });
+  `);
+  await page.goto(`${tenant.url}/files`);
+  await signIn(page, tenant.administrator);
+  await page.getByRole('button', { name: 'Upload' }).waitFor();
+  await page.goto(`${tenant.url}/admin/people`);
+  await page.getByRole('button', { name: 'Add person' }).click();
+  const form = page.getByRole('dialog', { name: 'Add person' });
+  await form.getByLabel('E-mail address').fill('plain@example.org');
+  await form.getByLabel('User name').fill('plain');
+  await form.getByRole('button', { name: 'Add person' }).click();
+  await page.getByRole('dialog', { name: 'Password of plain' }).waitFor();
+
+  const { body } = await tenant.admin.get('/users?email=plain%40example.org');
+  expect(body.data.map(({ username }: { username: string }) => username)).toEqual(['plain']);
+});
+
 test('when the service is unreachable the page says so, and goes on by itself', async () => {
   const page = await signedIn();
   await page.context().setOffline(true);

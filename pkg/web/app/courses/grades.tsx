@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Client } from '../../api/client.ts';
+import { newId } from '../../api/new-id.ts';
 import type { Grade, LtiContext } from '../../api/operations.generated.ts';
 import { problemOf } from '../../api/problem.ts';
 import { Badge, type Tone } from '../../design/badge.tsx';
@@ -40,7 +41,7 @@ export function Grades({ course }: { readonly course: LtiContext }) {
   const { value: names } = useLoaded((signal) => namesOf(client, course.id, signal), [course.id]);
   const retry = async (id: string): Promise<void> => {
     try {
-      await client.post('/lti/grades/{id}/retry', { path: { id }, idempotencyKey: crypto.randomUUID() });
+      await client.post('/lti/grades/{id}/retry', { path: { id }, idempotencyKey: newId() });
       toasts.show({ text: t('retried') });
       look();
     } catch (error) {

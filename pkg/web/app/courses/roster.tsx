@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { newId } from '../../api/new-id.ts';
 import type { LtiContext, LtiMember } from '../../api/operations.generated.ts';
 import { isAbort, problemOf } from '../../api/problem.ts';
 import { Avatar } from '../../design/avatar.tsx';
@@ -142,7 +143,7 @@ function useSync(id: string, onDone: () => void): { readonly isBusy: boolean; re
     setBusy(true);
     announce(t('syncing'));
     try {
-      const job = await client.post('/lti/contexts/{id}/members/sync', { path: { id }, idempotencyKey: crypto.randomUUID() });
+      const job = await client.post('/lti/contexts/{id}/members/sync', { path: { id }, idempotencyKey: newId() });
       const ended = await followJob(client, job.id, () => undefined, gone.current.signal);
       if (ended.error) toasts.show({ text: t('syncFailed', { reason: errorText(ended.error) }), tone: 'danger' });
       else if (ended.kind === 'sync_roster' && ended.result) {

@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import { newId } from '../../api/new-id.ts';
 import { Observed } from '../../api/observed.ts';
 import type { Batch as BatchBody, BatchJob } from '../../api/operations.generated.ts';
 import type { Entry } from './entry.ts';
@@ -67,7 +68,7 @@ export class Batch {
 
   async #start(items: readonly Item[], signal: AbortSignal): Promise<BatchJob> {
     const body = { ...this.#operation, items } as BatchBody;
-    return (await this.#client.post('/batch', { body, signal, idempotencyKey: crypto.randomUUID() })) as BatchJob;
+    return (await this.#client.post('/batch', { body, signal, idempotencyKey: newId() })) as BatchJob;
   }
 
   async #follow(started: BatchJob, before: number, signal: AbortSignal): Promise<BatchJob> {

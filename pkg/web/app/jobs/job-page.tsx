@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
+import { newId } from '../../api/new-id.ts';
 import type { Job } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
@@ -73,7 +74,7 @@ function Cancel({ job }: { readonly job: Job }) {
     setAsked(true);
     setProblem(undefined);
     try {
-      await client.post('/jobs/{id}/cancel', { path: { id: job.id }, idempotencyKey: crypto.randomUUID() });
+      await client.post('/jobs/{id}/cancel', { path: { id: job.id }, idempotencyKey: newId() });
     } catch (error) {
       setProblem(problemOf(error));
       setAsked(false);

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Client } from '../../api/client.ts';
+import { newId } from '../../api/new-id.ts';
 import type { Job, JobItem } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
@@ -29,7 +30,7 @@ export function Reasons({ job, onRetried }: { readonly job: Job; readonly onRetr
     setFailure(undefined);
     try {
       const body = code === undefined ? {} : { codes: [code] };
-      onRetried(await client.post('/jobs/{id}/retry', { path: { id: job.id }, body, idempotencyKey: crypto.randomUUID() }));
+      onRetried(await client.post('/jobs/{id}/retry', { path: { id: job.id }, body, idempotencyKey: newId() }));
     } catch (error) {
       setFailure(problemOf(error));
     }

@@ -1,3 +1,4 @@
+import { newId } from '../../api/new-id.ts';
 import type { Folders } from './folders.ts';
 import type { OnTaken, Upload } from '../../uploads/queue.ts';
 import { type Ask, Refused } from '../../uploads/request.ts';
@@ -60,7 +61,7 @@ export class FileSender implements Sender {
   #keyOf({ id, onTaken }: Upload): string {
     const known = this.#keys.get(id);
     if (known?.onTaken === onTaken) return known.key;
-    const key = crypto.randomUUID();
+    const key = newId();
     this.#keys.set(id, { onTaken, key });
     return key;
   }

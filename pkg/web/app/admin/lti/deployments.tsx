@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { newId } from '../../../api/new-id.ts';
 import type { LtiDeployment, LtiRegistration } from '../../../api/operations.generated.ts';
 import { problemOf } from '../../../api/problem.ts';
 import { Badge, type Tone } from '../../../design/badge.tsx';
@@ -48,7 +49,7 @@ export function Deployments({ registration, onDecided }: Props) {
       const decided = await client.post('/lti/registrations/{id}/deployments', {
         path,
         body: { deployment_id: id, status: decision },
-        idempotencyKey: crypto.randomUUID(),
+        idempotencyKey: newId(),
       });
       list.change((all) => all.map((one) => (one.deployment_id === id ? decided : one)));
       toasts.show({ text: t(decision, { id }), tone: decision === 'admitted' ? 'success' : 'neutral' });

@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
+import { newId } from '../../../api/new-id.ts';
 import type { Schedule } from '../../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../../api/problem.ts';
 import { Button } from '../../../design/button.tsx';
@@ -56,7 +57,7 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
   const say = (error: unknown): void => void toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
   const run = async (): Promise<void> => {
     try {
-      const job = await client.post('/schedules/{id}/run', { path, idempotencyKey: crypto.randomUUID() });
+      const job = await client.post('/schedules/{id}/run', { path, idempotencyKey: newId() });
       const action = { label: t('showJob'), onSelect: () => route(`/jobs/${job.id}`) };
       toasts.show({ text: t('begun', { name }), action });
       onChange();

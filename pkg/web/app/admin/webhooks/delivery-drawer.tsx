@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { newId } from '../../../api/new-id.ts';
 import type { DeliveryWithPayload } from '../../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../../api/problem.ts';
 import { Button } from '../../../design/button.tsx';
@@ -34,7 +35,7 @@ export function DeliveryDrawer({ webhookId, id, mayChange, onClose, onReplayed }
     setBusy(true);
     setFailure(undefined);
     try {
-      await client.post('/webhooks/{id}/deliveries/{delivery}/replay', { path, idempotencyKey: crypto.randomUUID() });
+      await client.post('/webhooks/{id}/deliveries/{delivery}/replay', { path, idempotencyKey: newId() });
       toasts.show({ text: t('replayed') });
       onReplayed();
     } catch (error) {
