@@ -2,6 +2,7 @@ import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { t } from '../../../text/preview.ts';
 import { safeAddress } from './protocol.ts';
+import { withoutTags } from './without-tags.ts';
 
 interface Props {
   readonly text: string;
@@ -62,7 +63,7 @@ function element(token: MarkedToken, follow: Follow): ComponentChildren {
     case 'text':
       return token.tokens ? blocks(token.tokens, follow) : characters(token.text);
     case 'html':
-      return /^<br\s*\/?>$/i.test(token.raw.trim()) ? <br /> : characters(token.raw.replaceAll(/<!--[^]*?-->|<[^>]*>/g, ''));
+      return /^<br\s*\/?>$/i.test(token.raw.trim()) ? <br /> : characters(withoutTags(token.raw));
     case 'def':
     case 'list_item':
     case 'space':
