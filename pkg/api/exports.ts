@@ -15,8 +15,8 @@ export const csv = <T>(
   return stream(pieces, (item) => row(values.map((value) => value(item))), signal, row(Object.keys(fields)));
 };
 
-/** The beginnings of text that spreadsheets read as a formula (OWASP, CSV Injection). */
-const FORMULA = /^[=+\-@\t\r]/;
+/** The beginnings of text that spreadsheets read as a formula, in full width too (OWASP, CSV Injection). */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 function cell(value: string | null): string {
   const text = value ?? '';
