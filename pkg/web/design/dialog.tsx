@@ -13,7 +13,7 @@ interface Props {
   /** The buttons below, the one that does it last. */
   readonly actions?: ComponentChildren;
   /** Makes it a form: its submit button and Enter in a field call this. */
-  readonly onSubmit?: (() => void) | undefined;
+  readonly onSubmit?: ((form: HTMLFormElement) => void) | undefined;
   /** It cannot be left now: something runs, or there is nothing behind it to return to. */
   readonly isHeld?: boolean | undefined;
   readonly size?: 's' | 'm' | 'l' | undefined;
@@ -52,7 +52,7 @@ export function Dialog(props: Props) {
   );
   const submit = (event: Event): void => {
     event.preventDefault();
-    onSubmit?.();
+    onSubmit?.(event.currentTarget as HTMLFormElement);
   };
   return (
     <dialog

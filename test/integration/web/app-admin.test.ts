@@ -146,6 +146,23 @@ test('an address for an LMS is shown once, and the rules for links are saved', a
   expect((await tenant.admin.get('/settings')).body.share_links).toMatchObject({ password_required: true, max_days: 30 });
 });
 
+test('a number of days that is typed in part does not remove the rule', async () => {
+  await tenant.admin.patch('/settings', { share_links: { max_days: 30 } });
+  const page = await administrator('/admin/links');
+  await page.getByLabel('Links end after (days)').fill('');
+  await page.keyboard.type('4e');
+  await page.getByRole('checkbox', { name: 'Links may take uploads into a folder' }).uncheck();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await waitFor('the focus to be on the number', () => page.evaluate<boolean>(`document.activeElement.type === 'number'`));
+  const kept = await tenant.admin.get('/settings');
+  await page.getByLabel('Links end after (days)').fill('40');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The rules are saved.').waitFor();
+
+  expect(kept.body.share_links).toMatchObject({ max_days: 30, folder_uploads: true });
+  expect((await tenant.admin.get('/settings')).body.share_links).toMatchObject({ max_days: 40, folder_uploads: false });
+});
+
 test.each([
   ['the welcome', '/welcome'],
   ['the people', '/admin/people'],

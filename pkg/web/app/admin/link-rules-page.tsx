@@ -3,6 +3,7 @@ import type { Settings } from '../../api/operations.generated.ts';
 import { Notice } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Checkbox } from '../../design/checkbox.tsx';
+import { hasHalfTyped } from '../../design/half-typed.ts';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { TextField } from '../../design/text-field.tsx';
 import { toasts } from '../../design/toasts.ts';
@@ -47,7 +48,7 @@ function Rules({ settings, onSaved }: { readonly settings: Settings; readonly on
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        if (!hasHalfTyped(event.currentTarget)) submit();
       }}
     >
       <p>{t('rules.text')}</p>

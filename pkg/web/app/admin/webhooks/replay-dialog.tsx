@@ -4,6 +4,7 @@ import type { Webhook } from '../../../api/operations.generated.ts';
 import { Button } from '../../../design/button.tsx';
 import { RadioGroup } from '../../../design/checkbox.tsx';
 import { Dialog } from '../../../design/dialog.tsx';
+import { hasHalfTyped } from '../../../design/half-typed.ts';
 import { TextField } from '../../../design/text-field.tsx';
 import { t } from '../../../text/webhooks.ts';
 import { ProblemNote } from '../../problem-note.tsx';
@@ -36,9 +37,9 @@ export function ReplayDialog({ webhook, onClose }: { readonly webhook: Webhook; 
       closeLabel={t('cancel')}
       onClose={onClose}
       isHeld={isBusy}
-      onSubmit={() => {
+      onSubmit={(form) => {
         setTried(true);
-        if (since !== '') submit();
+        if (since !== '' && !hasHalfTyped(form)) submit();
       }}
       actions={
         <>
