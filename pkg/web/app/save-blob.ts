@@ -1,3 +1,6 @@
+/** Saves a table in UTF-8. Without the mark at its beginning Excel takes it for one in the code page of the machine. */
+export const saveTable = (table: Blob, name: string): void => saveBlob(new Blob(['\uFEFF', table], { type: 'text/csv' }), name);
+
 /** Lets the browser save what the page has, under a name. */
 export function saveBlob(blob: Blob, name: string): void {
   const link = document.createElement('a');

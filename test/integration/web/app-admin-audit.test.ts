@@ -75,6 +75,8 @@ test('all entries that match are exported, not only those on the screen', async 
   const lines = (await readFile(await saved.path(), 'utf8')).trimEnd().split('\r\n');
 
   expect([saved.suggestedFilename(), lines.length]).toEqual([expect.stringMatching(/^audit-\d{4}-\d{2}-\d{2}\.csv$/), 61]);
+  // Excel reads a table as UTF-8 by this mark.
+  expect(lines[0]).toMatch(/^\uFEFFat,/);
   expect(lines[1]).toContain(',folder.create,folder,');
 });
 

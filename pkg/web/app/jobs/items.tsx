@@ -10,7 +10,7 @@ import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { errorText, problemText } from '../problem-text.ts';
-import { saveBlob } from '../save-blob.ts';
+import { saveTable } from '../save-blob.ts';
 import { useClient } from '../services.ts';
 import { usePages } from '../use-pages.ts';
 import { isActive } from './job-in-words.ts';
@@ -53,7 +53,7 @@ export function Items({ job }: { readonly job: Job }) {
     try {
       const query = wanted === undefined ? {} : { state: wanted };
       const reply = await client.send('GET', '/jobs/{id}/items', { path, query, headers: { accept: 'text/csv' } });
-      saveBlob(await reply.blob(), `job-${job.id}.csv`);
+      saveTable(await reply.blob(), `job-${job.id}.csv`);
     } catch (error) {
       toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
     }

@@ -7,7 +7,7 @@ import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/audit.ts';
 import { problemText } from '../../problem-text.ts';
 import { useClient } from '../../services.ts';
-import { saveBlob } from '../../save-blob.ts';
+import { saveBlob, saveTable } from '../../save-blob.ts';
 
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
@@ -21,7 +21,7 @@ export function ExportMenu({ query }: { readonly query: Operations['GET /audit']
     try {
       const reply = await client.send('GET', '/audit', { query, headers: { accept: TYPES[kind] } });
       const name = `audit-${new Date().toISOString().slice(0, 10)}.${kind}`;
-      saveBlob(await reply.blob(), name);
+      (kind === 'csv' ? saveTable : saveBlob)(await reply.blob(), name);
       toasts.show({ text: t('exported', { name }), tone: 'success' });
     } catch (error) {
       toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
