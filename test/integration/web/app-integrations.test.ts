@@ -100,6 +100,26 @@ test('what a receiver refused is seen with its attempts, and is delivered again'
   expect(await delivery.count()).toBe(0);
 });
 
+test('a webhook that another administrator changes meanwhile is not overwritten, though the page has read it again', async () => {
+  const { receiver, tenant } = grading;
+  receiver.answer({ status: 500 });
+  const { body } = await tenant.admin.post('/webhooks', { url: receiver.url, events: ['user.created'], description: 'First' });
+  await tenant.admin.post(`/webhooks/${body.id}/test`, {});
+  const page = await administrator(`/admin/webhooks/${body.id}`);
+  await page.getByText('Failing', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const form = page.getByRole('dialog', { name: 'Edit' });
+  await form.getByLabel('What it is for').fill('Mine');
+  await tenant.admin.patch(`/webhooks/${body.id}`, { description: 'Theirs' });
+  receiver.answer({ status: 204 });
+  await page.locator('h1', { hasText: 'Theirs' }).waitFor();
+
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByRole('alert').getByText('This was changed elsewhere meanwhile.').waitFor();
+
+  expect((await tenant.admin.get(`/webhooks/${body.id}`)).body.description).toBe('Theirs');
+});
+
 test('a webhook that Kubernetes manages is shown with the command that changes it, and has no button for that', async () => {
   const page = await administrator('/admin/webhooks');
   await page.getByRole('listitem').filter({ hasText: 'Managed by Kubernetes' }).getByRole('link').click();
