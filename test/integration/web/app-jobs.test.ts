@@ -72,6 +72,21 @@ test('an archive is unpacked into a new folder beside it, and its job leads ther
   );
 });
 
+test('an archive that is unpacked again gets another new folder', async () => {
+  const person = await tenant.user();
+  await upload(person, 'course.zip', ARCHIVE, 'application/zip');
+  await person.api.post('/folders', { name: 'course' });
+  const page = await pageOf(person);
+  await choose(page, 'course.zip', 'Unpack here …');
+  await page.getByRole('dialog', { name: 'Unpack “course.zip”' }).getByRole('button', { name: 'Unpack' }).click();
+  await page.getByText('“course.zip” is unpacked: 3 files.').waitFor();
+
+  const { body } = await person.api.get('/files', { query: { q: 'plan' } });
+  expect(body.data.map(({ path }: { path: string }) => path).toSorted()).toEqual(
+    range(3).map((n) => `/course (1)/week ${n}/plan.txt`),
+  );
+});
+
 test('a job shows why items failed, and those of one reason are retried once it is mended', async () => {
   const person = await tenant.user();
   const ids = await Promise.all(range(3).map((n) => upload(person, `${n}.txt`, Buffer.from('a'), 'text/plain')));

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Job } from '../../api/operations.generated.ts';
 import { RadioGroup } from '../../design/checkbox.tsx';
 import { Select } from '../../design/select.tsx';
@@ -18,7 +18,10 @@ interface Props {
   readonly onBegun: (job: Job) => void;
 }
 
-/** Unpacks an archive where it is. A new folder is the default: nobody wants a thousand files among their own. */
+/**
+ * Unpacks an archive where it is. A new folder is the default: nobody wants a thousand files among their own. It gets a number if
+ * its name is taken.
+ */
 export function UnpackDialog({ entry, onClose, onBegun }: Props) {
   const client = useClient();
   const [where, setWhere] = useState<'folder' | 'here'>('folder');
@@ -26,12 +29,16 @@ export function UnpackDialog({ entry, onClose, onBegun }: Props) {
   const [encoding, setEncoding] = useState<(typeof ENCODINGS)[number]>('cp437');
   const folder = entry.name.slice(0, stemLength(entry));
   const parent = entry.parentId ?? null;
+  const made = useRef<string>(undefined);
+  /** An attempt that failed has left its folder, which the next one takes. */
+  const newFolder = async (idempotencyKey: string): Promise<string> => {
+    const body = { name: folder, parent_id: parent, on_conflict: 'rename' as const };
+    made.current ??= (await client.post('/folders', { body, idempotencyKey: `${idempotencyKey}-folder` })).id;
+    return made.current;
+  };
   const { isBusy, problem, submit } = useSubmit(async (idempotencyKey) => {
-    const made =
-      where === 'here'
-        ? parent
-        : (await client.post('/folders', { body: { name: folder, parent_id: parent, on_conflict: 'reuse' } })).id;
-    const body = { file_id: entry.id, folder_id: made, on_conflict: taken, encoding };
+    const folder_id = where === 'here' ? parent : await newFolder(idempotencyKey);
+    const body = { file_id: entry.id, folder_id, on_conflict: taken, encoding };
     onBegun(await client.post('/imports', { body, idempotencyKey }));
   });
   return (
