@@ -13,6 +13,18 @@ const web = join(root, 'pkg/web');
 const dist = join(web, 'dist');
 const STAMP = 'sources.sha256';
 
+/** The documents that the server sends, and the script of each in pkg/web. pkg/http/web-bundle.ts finds them by name. */
+const DOCUMENTS = {
+  app: 'app/main.tsx',
+  frame: 'app/preview/frame/main.tsx',
+  entry: 'lti/entry/main.tsx',
+  picker: 'lti/picker/main.tsx',
+  reference: 'reference/main.tsx',
+  registration: 'lti/registration/main.ts',
+  share: 'share/main.tsx',
+  storage: 'lti/storage/main.ts',
+} as const;
+
 /** Returns the hash of the sources and of the versions of the tools that build them. */
 function fingerprint(): string {
   const hash = createHash('sha256');
@@ -37,6 +49,19 @@ function built(): string | undefined {
   }
 }
 
+/**
+ * Builds each document by itself, and writes its manifest to `.vite/<name>.json`. Documents that were built together would share
+ * chunks, and each would load many small files in place of its own.
+ */
+async function build(outDir: string): Promise<void> {
+  const vite = await import('vite'); // slow to load, and mostly not needed
+  const loaded = await vite.loadConfigFromFile({ command: 'build', mode: 'production' }, join(web, 'vite.config.ts'));
+  for (const [name, script] of Object.entries(DOCUMENTS)) {
+    const own = { outDir, manifest: `.vite/${name}.json`, rolldownOptions: { input: { [name]: join(web, script) } } };
+    await vite.build(vite.mergeConfig({ ...loaded?.config, configFile: false }, { build: own }));
+  }
+}
+
 /** Media types that gain by compression; fonts and images are compressed already. */
 const COMPRESSIBLE = /\.(m?js|css|svg|wasm)$/;
 
@@ -57,8 +82,7 @@ if (built() !== wanted) {
   try {
     rmSync(outDir, { recursive: true, force: true }); // of a build that was killed
     mkdirSync(outDir);
-    const { build } = await import('vite'); // slow to load, and mostly not needed
-    await build({ configFile: join(web, 'vite.config.ts'), logLevel: 'warn', build: { outDir, emptyOutDir: false } });
+    await build(outDir);
     compress(join(outDir, 'assets'));
     writeFileSync(join(outDir, STAMP), wanted);
     try {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, parse } from 'node:path';
 import { lookup } from 'mrmime';
 import { z } from 'zod';
 import type { PageLanguage } from '../api/page-language.ts';
@@ -8,12 +8,11 @@ import { escapeHtml, PageProblem, type WebContent, type WebPages, type WebScript
 import type { Logger } from '../runtime/log.ts';
 import type { Context } from './request-state.ts';
 
-/** Vite's description of each script, and of shared chunks: file, styles, fonts and imports. */
+/** Vite's description of a document's script and of those that it loads: file, styles, fonts and imports. */
 const Manifest = z.record(
   z.string(),
   z.object({
     file: z.string(),
-    name: z.string().optional(),
     css: z.array(z.string()).default([]),
     assets: z.array(z.string()).default([]),
     imports: z.array(z.string()).default([]),
@@ -73,14 +72,14 @@ export class WebBundle implements WebPages {
   /** Reads `folder` once. If it holds nothing usable, logs that in one line. */
   static load(folder: string, { tenantName, log }: { tenantName: string | undefined; log: Logger }): WebBundle {
     try {
-      const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8')));
-      const entries = Object.values(manifest);
-      const files = new Set(entries.flatMap(({ file, css, assets }) => [file, ...css, ...assets]));
-      const scripts = Object.entries(manifest)
-        .filter(([, { isEntry }]) => isEntry)
-        .map(
-          ([key, { name = '', file }]) => [name, { file, css: cssOf(manifest, key), imports: importsOf(manifest, key) }] as const,
-        );
+      const manifests = manifestsIn(join(folder, '.vite'));
+      const chunks = manifests.flatMap(([, manifest]) => Object.values(manifest));
+      const files = new Set(chunks.flatMap(({ file, css, assets }) => [file, ...css, ...assets]));
+      const scripts = manifests.flatMap(([name, manifest]) =>
+        Object.entries(manifest)
+          .filter(([, { isEntry }]) => isEntry)
+          .map(([key, { file }]) => [name, { file, css: cssOf(manifest, key), imports: importsOf(manifest, key) }] as const),
+      );
       return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])), tenantName);
     } catch (error) {
       log.error(
@@ -159,6 +158,10 @@ export class WebBundle implements WebPages {
     return true;
   }
 }
+
+/** Returns the names of the documents, each with its manifest. */
+const manifestsIn = (folder: string): (readonly [string, Manifest])[] =>
+  readdirSync(folder).map((file) => [parse(file).name, Manifest.parse(JSON.parse(readFileSync(join(folder, file), 'utf8')))]);
 
 /** Returns the styles of a script, those of its imports first, so that its own may override them. */
 function cssOf(manifest: Manifest, key: string): string[] {

@@ -1,30 +1,25 @@
-import { join } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
+import { chunkGroups } from './chunks.ts';
 import { latinFont } from './latin-font.ts';
 
-/** The browser's pages. hack/web.ts passes `outDir`; the server reads .vite/manifest.json there (pkg/http/web-bundle.ts). */
+/** How each document's script is built; hack/web.ts passes which, and where to. */
 export default defineConfig(async (): Promise<UserConfig> => ({
   root: import.meta.dirname,
   publicDir: false,
   resolve: { alias: await latinFont() },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  logLevel: 'warn',
   build: {
-    manifest: true,
     target: 'es2022',
-    modulePreload: false,
+    // Browsers that know no `modulepreload` load the same files later.
+    modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    emptyOutDir: false,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: {
-        app: join(import.meta.dirname, 'app/main.tsx'),
-        frame: join(import.meta.dirname, 'app/preview/frame/main.tsx'),
-        entry: join(import.meta.dirname, 'lti/entry/main.tsx'),
-        picker: join(import.meta.dirname, 'lti/picker/main.tsx'),
-        reference: join(import.meta.dirname, 'reference/main.tsx'),
-        registration: join(import.meta.dirname, 'lti/registration/main.ts'),
-        share: join(import.meta.dirname, 'share/main.tsx'),
-        storage: join(import.meta.dirname, 'lti/storage/main.ts'),
-      },
+      output: { codeSplitting: { groups: chunkGroups } },
+      // The welcome is a page of its own and a part of another.
+      checks: { ineffectiveDynamicImport: false },
     },
   },
 }));

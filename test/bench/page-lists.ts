@@ -15,8 +15,12 @@ import { byTurns, costLine, type Line, progress } from './measure.ts';
 const [FEW, MANY] = [1_000, 100_000];
 /** As the developer tools of Chromium: 1.44 Mbit/s with 562 ms for a round trip. */
 const FAST_3G = { offline: false, latency: 562.5, downloadThroughput: 188_744, uploadThroughput: 86_400 };
+/** 400 kbit/s with 400 ms for a round trip. */
+const SLOW_3G = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
+const UNLIMITED = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
 const CPU_SLOWER = 4;
 const FIRST_VIEW_BYTES = 120_000;
+const SLOW_VIEW_MS = 5_000;
 const END_MS = 200;
 const MEMORY_MIB = 150;
 const ROUNDS = 5;
@@ -47,13 +51,18 @@ export async function pageLists(stores: TestStores): Promise<Line[]> {
     await page.addInitScript(WATCH_LIST);
     const sizes: number[] = [];
     const cold = (folder: string) => async (): Promise<number> => {
-      await slow(devtools, true);
+      await throttle(devtools, FAST_3G, CPU_SLOWER);
       const { ms, bytes } = await openList(page, `${url}/files/${folder}`);
       sizes.push(bytes);
-      await slow(devtools, false);
       return ms;
     };
     const usable = await byTurns(cold(large), cold(small));
+    const views: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await throttle(devtools, SLOW_3G, 1);
+      views.push((await openList(page, `${url}/files/${small}`)).ms);
+    }
+    await throttle(devtools, UNLIMITED, 1);
 
     const ends: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) ends.push(await endKeyMs(page, `${url}/files/${large}`));
@@ -70,6 +79,7 @@ export async function pageLists(stores: TestStores): Promise<Line[]> {
         1.2,
         'ms',
       ),
+      below(`list of ${FEW} files can be used, empty cache, slow 3G, median`, median(views), SLOW_VIEW_MS, 'ms'),
       below(`End key in ${MANY} files, median`, median(ends), END_MS, 'ms'),
       below(`memory of the page with ${MANY} files`, mib, MEMORY_MIB, 'MiB'),
     ];
@@ -93,14 +103,12 @@ const WATCH_LIST = `
   }).observe(document, { subtree: true, childList: true });
 `;
 
-async function slow(devtools: CDPSession, isSlow: boolean): Promise<void> {
+/** Empties the browser's cache, and makes its connection and its processor slower. */
+async function throttle(devtools: CDPSession, connection: typeof UNLIMITED, cpu: number): Promise<void> {
   await devtools.send('Network.enable');
   await devtools.send('Network.clearBrowserCache');
-  await devtools.send(
-    'Network.emulateNetworkConditions',
-    isSlow ? FAST_3G : { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 },
-  );
-  await devtools.send('Emulation.setCPUThrottlingRate', { rate: isSlow ? CPU_SLOWER : 1 });
+  await devtools.send('Network.emulateNetworkConditions', connection);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: cpu });
 }
 
 /** Opens a list. Returns when it could be used, and the bytes of scripts, styles and fonts that had come by then. */

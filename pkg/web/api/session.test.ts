@@ -42,6 +42,17 @@ test('a browser without a session is signed out, and its requests have no token'
   expect(await session.current()).toBeUndefined();
 });
 
+test('a session is opened once, however often it is started; after a failure it is opened by the next start', async () => {
+  const { session, asked } = sessionWith(new Error('connection refused'), USER);
+  await expect(session.start()).rejects.toMatchObject({ code: 'unreachable' });
+
+  await Promise.all([session.start(), session.start()]);
+  await session.start();
+
+  expect([asked.length, session.state.value]).toEqual([2, { name: 'signed-in', user: USER }]);
+  session.leave();
+});
+
 test('the cookie of a browser opens its session; requests that need a token at once share one renewal', async () => {
   const { session, asked, pass } = sessionWith(USER, USER);
   await session.start();

@@ -51,15 +51,27 @@ export class Session implements Tokens {
   #token: Token | undefined;
   #renewal: Promise<string | undefined> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #start: Promise<void> | undefined;
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
   }
 
-  /** Opens the session that the browser's cookie belongs to, if there is one. Throws ApiProblem if no server answers. */
-  async start(): Promise<void> {
-    const token = await this.#renew();
-    if (token === undefined && this.state.value.name === 'starting') this.state.set({ name: 'signed-out' });
+  /**
+   * Opens the session that the browser's cookie belongs to, if there is one. Asks once, however often it is called. Throws
+   * ApiProblem if no server answers; the next call then asks again.
+   */
+  start(): Promise<void> {
+    this.#start ??= this.#renew().then(
+      (token) => {
+        if (token === undefined && this.state.value.name === 'starting') this.state.set({ name: 'signed-out' });
+      },
+      (error: unknown) => {
+        this.#start = undefined;
+        throw error;
+      },
+    );
+    return this.#start;
   }
 
   /** Throws ApiProblem `invalid_credentials`, `too_many_attempts` … */

@@ -6,6 +6,7 @@ import { App } from './app.tsx';
 import { textsLoaded } from '../text/language.ts';
 import { applyPreferences, language } from './preferences.ts';
 import { PreviewHost } from './preview/host.tsx';
+import { loadPageAt } from './routes.tsx';
 import { slots } from './shell/slots.ts';
 import { useObserved } from './use-observed.ts';
 
@@ -17,19 +18,30 @@ const services = {
 /** All texts are read while rendering: another language renders everything again, in its place, so that what is typed stays. */
 const InLanguage = () => <App language={useObserved(language)} services={services} />;
 
-slots.overlays.set([PreviewHost]);
-await applyPreferences();
-const root = document.querySelector('#app');
-if (root) render(<InLanguage />, root);
+/**
+ * Asks for the session, the script of the page and its texts at once: each takes a round trip. It is no top-level `await`: what
+ * it loads imports this script, and would wait for it.
+ */
+async function start(root: Element): Promise<void> {
+  slots.overlays.set([PreviewHost]);
+  services.session.start().catch(() => undefined); // the app starts it again, and shows why it fails
+  const page = loadPageAt(location.pathname);
+  await applyPreferences();
+  render(<InLanguage />, root);
 
-// The first view needs none of these; they are there before somebody can drop a file or open a menu.
-const [{ keepFocus }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
-  import('./shell/kept-focus.ts'),
-  import('./uploads/uploads.tsx'),
-  import('./sharing/sharing.tsx'),
-  import('./helpers-menu/helpers-menu.tsx'),
-]);
-await textsLoaded();
-keepFocus();
-slots.panel.set(Uploads);
-slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu]);
+  // The first view needs none of these; they are there before somebody can drop a file or open a menu.
+  await page;
+  const [{ keepFocus }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
+    import('./shell/kept-focus.ts'),
+    import('./uploads/uploads.tsx'),
+    import('./sharing/sharing.tsx'),
+    import('./helpers-menu/helpers-menu.tsx'),
+  ]);
+  await textsLoaded();
+  keepFocus();
+  slots.panel.set(Uploads);
+  slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu]);
+}
+
+const root = document.querySelector('#app');
+if (root) void start(root);

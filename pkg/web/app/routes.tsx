@@ -1,14 +1,19 @@
 import { type ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
+import { exec } from 'preact-iso/router';
+import { problemOf } from '../api/problem.ts';
 import type { IconName } from '../design/icon.tsx';
 import { textsLoaded } from '../text/language.ts';
 import type { Key } from '../text/shell.ts';
+
+/** A component whose script is loaded when it is first shown, or before. */
+type Page = ComponentType & { readonly preload: () => Promise<unknown> };
 
 /** A page of the app. */
 export interface AppRoute {
   /** As preact-iso matches it: `/files/:id?`, `/admin/*`. Its first segment is one of SECTIONS. */
   readonly path: string;
-  readonly page: ComponentType;
+  readonly page: Page;
   /** Its entry in the main navigation; without one it has none. */
   readonly nav?: {
     readonly href: string;
@@ -22,13 +27,22 @@ export interface AppRoute {
 
 /**
  * Loads the script of a route when it is first shown, and its texts in the language of the page. A script that is gone belongs to
- * a build that has been replaced: loading the page gets the new one.
+ * a build that has been replaced: the page of failures loads the document anew.
  */
-const page = (load: () => Promise<ComponentType>): ComponentType =>
+const page = (load: () => Promise<ComponentType>): Page =>
   lazy(async () => {
-    const loaded = await load();
-    await textsLoaded();
-    return { default: loaded };
+    try {
+      const loaded = await load();
+      await textsLoaded();
+      return { default: loaded };
+    } catch (error) {
+      const problem = problemOf(error);
+      return {
+        default: () => {
+          throw problem;
+        },
+      };
+    }
   });
 
 /** All pages, in the order of the main navigation. A new one is a line here and a folder of its own. */
@@ -92,3 +106,12 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/admin/links', page: page(async () => (await import('./admin/link-rules-page.tsx')).LinkRulesPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
 ];
+
+/** Loads the script of the page at `path` before it is shown. Resolves also if that fails: the page says so when it is shown. */
+export async function loadPageAt(path: string): Promise<void> {
+  try {
+    await ROUTES.find((route) => exec(path, route.path))?.page.preload();
+  } catch {
+    // An address that cannot be decoded, or a script that cannot be loaded.
+  }
+}
