@@ -1,5 +1,6 @@
 import type { PageRoute, WebPages } from '../api/page.ts';
 import { pageLanguage } from '../api/page-language.ts';
+import { PREVIEW_FRAME } from './preview-frame.ts';
 
 /**
  * The first segments of the addresses of the tenant's pages (pkg/web/app). What stands behind them is the script's business: one
@@ -27,9 +28,10 @@ export const isAppPath = (path: string): boolean => SECTIONS.has(path.split('/')
 
 /**
  * The document runs only files of the build, and loads nothing from elsewhere. `blob:` is what the page itself made: thumbnails,
- * and files in a preview. No other site may frame it.
+ * and files in a preview. The only frame is that of the preview, which can go to no other address: neither to another site, nor
+ * to a share link of this one, where its owner would see that it was used. No other site may frame the page.
  */
-const policy = (files: string): string =>
+const policy = (files: string, origin: string): string =>
   [
     "default-src 'none'",
     `script-src ${files}`,
@@ -38,21 +40,24 @@ const policy = (files: string): string =>
     "img-src 'self' blob:",
     "media-src 'self' blob:",
     "connect-src 'self'",
-    "frame-src 'self'",
+    `frame-src ${origin}${PREVIEW_FRAME}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The document of all pages of the app, in the language of the browser. Throws PageProblem `web_not_built`. */
-export const appPage = (web: WebPages): PageRoute => ({
+/**
+ * The document of all pages of the app, in the language of the browser. `origin`: of these pages. Throws PageProblem
+ * `web_not_built`.
+ */
+export const appPage = (web: WebPages, origin: string): PageRoute => ({
   methods: ['get'],
   path: '/{page}',
   handle: async ({ languages, files }) => ({
     status: 200,
     body: web.app(pageLanguage(languages)),
     headers: {
-      'content-security-policy': policy(files),
+      'content-security-policy': policy(files, origin),
       'cross-origin-opener-policy': 'same-origin',
       vary: 'accept-language',
     },

@@ -52,9 +52,10 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     return api(ctx);
   });
   // People sign in at the app address; the LTI address, if it is another, has only the pages of launches.
-  const ofApp = { ...deps, hosts: new Set([new URL(deps.apiUrl).host]) };
-  const serveApp = servePage(appPage(deps.web), ofApp);
-  const frame = previewFrame(deps.web, new URL(deps.apiUrl).origin);
+  const { host, origin } = new URL(deps.apiUrl);
+  const ofApp = { ...deps, hosts: new Set([host]) };
+  const serveApp = servePage(appPage(deps.web, origin), ofApp);
+  const frame = previewFrame(deps.web, origin);
   const outside = mountRoutes(
     '',
     [

@@ -1,6 +1,8 @@
 import { pageLanguage } from '../api/page-language.ts';
 import type { PageRoute, WebPages } from '../api/page.ts';
 
+export const PREVIEW_FRAME = '/preview-frame';
+
 /**
  * The document in which the pages show what a script has to draw: PDFs and Markdown that anybody may have uploaded. It has an
  * opaque origin, so neither session nor storage of the tenant's pages is within its reach, and no network: it loads scripts,
@@ -8,7 +10,7 @@ import type { PageRoute, WebPages } from '../api/page.ts';
  *
  * The policy names the address of the build's files, not 'self': browsers differ in what that is without an origin.
  * `wasm-unsafe-eval`: pdf.js decodes scans in WebAssembly, in a worker that it starts from a `blob:` of its own.
- * No rule of a policy but the page's `frame-src` keeps a frame from leaving for another site, which the page's policy does.
+ * No directive of a frame's own policy keeps it from going to another address; `frame-src` of the page around it does.
  */
 const policyAt = (origin: string): string => {
   const files = `${origin}/assets/`;
@@ -27,13 +29,24 @@ const policyAt = (origin: string): string => {
   ].join('; ');
 };
 
+/**
+ * What a content security policy does not cover: connections that are made in advance (preconnect, names that are looked up),
+ * WebRTC and navigation. The list is for the frame and its worker; browsers that do not know it ignore it
+ * (https://wicg.github.io/connection-allowlists/). Without a parameter `webrtc` it blocks WebRTC.
+ */
+const connectionsAt = (origin: string): Readonly<Record<string, string>> => ({
+  'connection-allowlist': `("${origin}/assets/*")`,
+  // Browsers look up the names of links, so that the owner of a name would learn who reads the file.
+  'x-dns-prefetch-control': 'off',
+});
+
 /** `origin`: of the tenant's pages, which alone may frame it. Throws PageProblem `web_not_built`. */
 export const previewFrame = (web: WebPages, origin: string): PageRoute => ({
   methods: ['get'],
-  path: '/preview-frame',
+  path: PREVIEW_FRAME,
   handle: async ({ languages }) => ({
     status: 200,
     body: web.previewFrame(pageLanguage(languages)),
-    headers: { 'content-security-policy': policyAt(origin), vary: 'accept-language' },
+    headers: { 'content-security-policy': policyAt(origin), ...connectionsAt(origin), vary: 'accept-language' },
   }),
 });

@@ -211,8 +211,8 @@ test('a script in the frame reaches neither the page nor the session, storage or
     return results;
   })()`);
   // Last, since the frame is gone afterwards.
-  await frame.evaluate(`void (location.href = 'https://example.org/stolen')`);
-  await waitFor('the frame to be refused another site', () =>
+  await frame.evaluate(`void (location.href = ${address})`);
+  await waitFor('the frame to be refused another address', () =>
     page.frames().every((each) => !each.url().endsWith('/preview-frame')),
   );
 
@@ -250,6 +250,7 @@ test('only the tenant’s own pages may frame the document, and its files are th
   expect(policy).toContain(`frame-ancestors ${new URL(tenant.apiUrl).origin}`);
   expect(policy).toMatch(/^sandbox allow-scripts; default-src 'none'; /);
   expect(policy).toContain("connect-src 'none'");
+  expect(reply.headers.get('connection-allowlist')).toBe(`("${tenant.url}/assets/*")`);
   expect(file.headers.get('access-control-allow-origin')).toBe('*');
 });
 

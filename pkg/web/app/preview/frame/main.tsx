@@ -4,6 +4,9 @@ import { speak, textsLoaded } from '../../../text/language.ts';
 import { type FileMessage, PAGE_KEYS, type ToFrame, type ToPage } from './protocol.ts';
 import './frame.css';
 
+// Of WebRTC no policy says anything in browsers that do not know `Connection-Allowlist` (pkg/http/preview-frame.ts).
+for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) Reflect.deleteProperty(globalThis, name);
+
 /** The origin of the page around the frame; that of the frame itself is opaque. */
 const PAGE = location.origin;
 const say = (message: ToPage): void => parent.postMessage(message, PAGE);
