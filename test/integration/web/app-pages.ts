@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { TestBrowser } from '../../support/clients/chromium.ts';
 import type { TestTenant } from '../../support/programs/server.ts';
 
@@ -28,6 +28,10 @@ export async function openSignedIn(browser: TestBrowser, tenant: TestTenant, per
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
   return page;
 }
+
+/** Says whether what is typed goes to this field, in whichever frame. */
+export const isTypedInto = (field: Locator): Promise<boolean> =>
+  field.evaluate((input) => input.ownerDocument.activeElement === input && input.ownerDocument.hasFocus());
 
 /** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
 export const NARROW = { width: 320, height: 640 };

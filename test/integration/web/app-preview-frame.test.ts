@@ -4,11 +4,11 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { HOSTILE_PDFS } from '../../support/data/hostile-pdfs.ts';
-import { textPdf } from '../../support/data/pdfs.ts';
+import { encryptedPdf, textPdf } from '../../support/data/pdfs.ts';
 import { scannedPdf } from '../../support/data/scanned-pdf.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { NARROW, openSignedIn } from './app-pages.ts';
+import { isTypedInto, NARROW, openSignedIn } from './app-pages.ts';
 
 let tenant: TestTenant;
 let browser: TestBrowser;
@@ -88,6 +88,26 @@ test('keys of the preview work while the focus is in the frame', async () => {
   await preview(page).waitFor({ state: 'detached' });
 });
 
+test('arrows go through files of every kind without a click', async () => {
+  const { page } = await opened(
+    markdown('a.md', 'in Markdown'),
+    pdf('b.pdf', await (await textPdf('in a PDF')).save()),
+    { name: 'c.txt', type: 'text/plain', file: Buffer.from('in a text') },
+    pdf('d.pdf', await (await textPdf('in the last PDF')).save()),
+  );
+  await shown(page).getByText('in Markdown').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await shown(page).getByText('in a PDF').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await preview(page).getByText('in a text').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await shown(page).getByText('in the last PDF').waitFor();
+  await page.keyboard.press('ArrowLeft');
+  await preview(page).getByText('in a text').waitFor();
+
+  expect(await preview(page).getByText('3 of 4').count()).toBe(1);
+});
+
 test('a link of a file is opened only when somebody has seen where it leads', async () => {
   const { page } = await opened(markdown('a.md', '[harmless](https://example.org/evil?x=1) [script](javascript:top.ran=true)'));
   await shown(page).getByRole('link', { name: 'harmless' }).click();
@@ -139,6 +159,59 @@ test('pages of a PDF are drawn as they come into view, with text to select, and 
 
   expect(drawn).toBeLessThan(6);
   expect(faults).toEqual([]);
+});
+
+test('pages far from the screen are thrown away, with what was decoded for them', async () => {
+  const { page } = await opened(pdf('scans.pdf', await scannedPdf(40)));
+  const frame = await frameOf(page);
+  await waitFor('the first page', () => frame.evaluate(`!!document.querySelector('[data-page="1"] canvas')`));
+  await frame.evaluate(`{
+    const { close } = ImageBitmap.prototype;
+    window.freed = 0;
+    ImageBitmap.prototype.close = function () { window.freed += 1; close.call(this); };
+  }`);
+  await page.keyboard.press('End');
+  await waitFor('the last page', () => frame.evaluate(`!!document.querySelector('[data-page="40"] canvas')`));
+  await waitFor('the first page to be thrown away', () =>
+    frame.evaluate(`!document.querySelector('[data-page="1"] canvas') && window.freed > 0`),
+  );
+
+  expect(await frame.evaluate(`document.querySelectorAll('canvas').length`)).toBeLessThan(8);
+});
+
+test('a locked PDF asks for its password until it is right', async () => {
+  const { page } = await opened(pdf('locked.pdf', await encryptedPdf()));
+  const field = shown(page).getByLabel('Password', { exact: true });
+  await field.waitFor();
+  await waitFor('the field to have the focus', () => isTypedInto(field));
+  await page.keyboard.type('wrong');
+  await page.keyboard.press('Enter');
+  await shown(page).getByText('The password is wrong.').waitFor();
+  await field.fill('user');
+  await shown(page).getByRole('button', { name: 'Unlock' }).click();
+
+  await shown(page).getByText('The teacher reads a book.').waitFor();
+});
+
+test('links of a PDF lead to its pages, and to the web when somebody has seen the address', async () => {
+  const document = await textPdf('The teacher reads a book.', 20);
+  const { context } = document;
+  const place = { Type: 'Annot', Subtype: 'Link' };
+  const links = [
+    { ...place, Rect: [60, 600, 300, 650], A: { S: 'URI', URI: PDFString.of('https://example.org/book?x=1') } },
+    { ...place, Rect: [60, 500, 300, 550], Dest: [document.getPage(14).ref, 'Fit'] },
+    { ...place, Rect: [60, 400, 300, 450], A: { S: 'Launch', F: PDFString.of('/bin/sh') } },
+  ];
+  document.getPage(0).node.set(PDFName.of('Annots'), context.obj(links));
+  const { page } = await opened(pdf('book.pdf', await document.save()));
+  await shown(page).getByRole('link', { name: 'https://example.org/book?x=1' }).click();
+  await page.getByRole('alertdialog').getByText('https://example.org/book?x=1').waitFor();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  const places = await shown(page).getByRole('button', { name: 'Go to this place' }).count();
+  await shown(page).getByRole('button', { name: 'Go to this place' }).click();
+
+  await shown(page).getByText('15 of 20').waitFor();
+  expect(places).toBe(1);
 });
 
 test('a scan is decoded in the frame, by a decoder that the page hands in', async () => {

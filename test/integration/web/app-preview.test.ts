@@ -215,6 +215,25 @@ test('a picture with a script runs nothing and asks for nothing', async () => {
   expect([await page.evaluate('window.ran'), asked.filter((url) => url.includes('stolen'))]).toEqual([undefined, []]);
 });
 
+test('a text of 100 MB opens by its first MiB', async () => {
+  const { page } = await personWith({
+    name: 'vast.log',
+    type: 'text/plain',
+    file: Buffer.alloc(100_000_000, 'a line of a log\n'),
+  });
+  const sizes: (string | undefined)[] = [];
+  page.on('response', (reply) => {
+    if (reply.url().endsWith('/download')) sizes.push(reply.headers()['content-length']);
+  });
+  await open(page, 'vast.log');
+  await preview(page).locator('[data-line="10000"]').waitFor({ state: 'attached' });
+  await preview(page)
+    .getByText(/of 100 MB shown/)
+    .waitFor({ state: 'attached' });
+
+  expect(sizes).toEqual(['1048576']);
+});
+
 test('a file that one may not see says so in place of its content', async () => {
   const { page } = await personWith();
   const other = await tenant.user();

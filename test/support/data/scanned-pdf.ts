@@ -32,9 +32,14 @@ function jbig2(): Buffer {
   return Buffer.concat([segment(0, 48, page), segment(1, 38, Buffer.concat([region, template, points]))]);
 }
 
-/** A page with nothing but a scan in JBIG2, which pdf.js decodes in WebAssembly. */
-export async function scannedPdf(): Promise<Uint8Array> {
+/** Pages with nothing but a scan in JBIG2, which pdf.js decodes in WebAssembly. */
+export async function scannedPdf(pages = 1): Promise<Uint8Array> {
   const document = await PDFDocument.create();
+  for (let number = 0; number < pages; number += 1) addScan(document);
+  return document.save();
+}
+
+function addScan(document: PDFDocument): void {
   const page = document.addPage([200, 200]);
   const dict = {
     Type: 'XObject',
@@ -53,5 +58,4 @@ export async function scannedPdf(): Promise<Uint8Array> {
     drawObject('Scan'),
     popGraphicsState(),
   );
-  return document.save();
 }

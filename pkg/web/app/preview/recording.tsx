@@ -21,12 +21,15 @@ export function Recording({ entry, kind: Media, onRefuse }: Props) {
   const client = useClient();
   const { value: first, problem, reload } = useTicket(entry.id);
   const [renewed, setRenewed] = useState<string>();
+  /** Whether it played when it failed: by then the browser has paused it, without an event. */
+  const plays = useRef(false);
   const failed = useRef<{ readonly at: number; readonly plays: boolean } | undefined>(undefined);
   const renew = ({ currentTarget: media }: { readonly currentTarget: HTMLMediaElement }): void => {
-    const { currentTime: at, paused, readyState } = media;
+    const { currentTime: at, readyState } = media;
     const refuse = (): void => onRefuse(t('brokenRecording'));
     if (readyState === HTMLMediaElement.HAVE_NOTHING || at === failed.current?.at) return refuse();
-    failed.current = { at, plays: !paused };
+    failed.current = { at, plays: plays.current };
+    media.defaultPlaybackRate = media.playbackRate; // a new address would set it to 1
     client.post('/files/{id}/ticket', { path: { id: entry.id } }).then(
       ({ url }) => setRenewed(url),
       (error: unknown) => isAbort(error) || refuse(),
@@ -44,7 +47,16 @@ export function Recording({ entry, kind: Media, onRefuse }: Props) {
   return (
     <div class={`preview-recording preview-${Media}`}>
       {Media === 'audio' && <FileIcon mimeType={entry.mimeType} name={entry.name} size="xl" />}
-      <Media src={url} controls playsInline aria-label={entry.name} onError={renew} onLoadedMetadata={goOn} />
+      <Media
+        src={url}
+        controls
+        playsInline
+        aria-label={entry.name}
+        onPlay={() => void (plays.current = true)}
+        onPause={() => void (plays.current = false)}
+        onError={renew}
+        onLoadedMetadata={goOn}
+      />
     </div>
   );
 }

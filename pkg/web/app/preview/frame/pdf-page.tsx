@@ -49,6 +49,8 @@ export function PdfPage({ pdf, number, label, usual, scale, scroller, onLink, on
     if (!page || !isNear || !drawing.current || !words.current) return undefined;
     return draw(page, page.getViewport({ scale }), drawing.current, words.current);
   }, [page, isNear, scale]);
+  // What is decoded for a page, such as a scan, takes as much memory as what is drawn.
+  useEffect(() => void (isNear || page?.cleanup()), [page, isNear]);
 
   const { width, height } = page?.getViewport({ scale: 1 }) ?? usual;
   const size = { inlineSize: `${width * scale}px`, blockSize: `${height * scale}px`, '--total-scale-factor': scale };

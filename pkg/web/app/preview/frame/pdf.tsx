@@ -1,5 +1,5 @@
 import { getDocument, PasswordResponses, type PDFDocumentLoadingTask, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../../design/button.tsx';
 import { PasswordField } from '../../../design/password-field.tsx';
 import { t } from '../../../text/preview.ts';
@@ -18,7 +18,7 @@ interface Props {
 
 type State =
   | { readonly name: 'opening' }
-  | { readonly name: 'locked'; readonly unlock: (password: string) => void; readonly wasWrong: boolean }
+  | { readonly name: 'locked'; readonly unlock: (password: string) => void; readonly wrong: number }
   | { readonly name: 'open'; readonly pdf: PDFDocumentProxy };
 
 /** A PDF. Its scripts are not run: the part of pdf.js that could is not there. */
@@ -27,8 +27,10 @@ export function Pdf({ bytes, needs, onLink, onShown, onBroken }: Props) {
   useEffect(() => {
     const open = async (): Promise<void> => {
       const task = opened(bytes, await workerOfFrame(), needs);
+      let wrong = 0;
       task.onPassword = (unlock: (password: string) => void, reason: number) => {
-        setState({ name: 'locked', unlock, wasWrong: reason === PasswordResponses.INCORRECT_PASSWORD });
+        if (reason === PasswordResponses.INCORRECT_PASSWORD) wrong += 1;
+        setState({ name: 'locked', unlock, wrong });
         onShown();
       };
       setState({ name: 'open', pdf: await task.promise });
@@ -38,18 +40,23 @@ export function Pdf({ bytes, needs, onLink, onShown, onBroken }: Props) {
   }, []);
 
   if (state.name === 'open') return <PdfPages pdf={state.pdf} onLink={onLink} />;
-  return state.name === 'locked' ? <PasswordForm key={String(state.wasWrong)} {...state} /> : null;
+  return state.name === 'locked' ? <PasswordQuestion key={state.wrong} {...state} /> : null;
 }
 
-function PasswordForm({ unlock, wasWrong }: { readonly unlock: (password: string) => void; readonly wasWrong: boolean }) {
+/**
+ * Asks for the password. `wrong`: how many were wrong; each gets a new field. It is no `<form>`, since the frame's sandbox
+ * submits none.
+ */
+function PasswordQuestion({ unlock, wrong }: { readonly unlock: (password: string) => void; readonly wrong: number }) {
   const [password, setPassword] = useState('');
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    unlock(password);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.querySelector('input')?.focus(), []);
+  const press = ({ key, target }: KeyboardEvent): void => {
+    if (key === 'Enter' && (target as Element).matches('input')) unlock(password);
   };
   return (
     <main class="pdf-locked">
-      <form onSubmit={submit}>
+      <div ref={box} role="group" aria-label={t('locked')} onKeyDown={press}>
         <h1>{t('locked')}</h1>
         <PasswordField
           label={t('password')}
@@ -58,12 +65,12 @@ function PasswordForm({ unlock, wasWrong }: { readonly unlock: (password: string
           hideLabel={t('hidePassword')}
           value={password}
           onValue={setPassword}
-          error={wasWrong ? t('wrongPassword') : undefined}
+          error={wrong > 0 ? t('wrongPassword') : undefined}
         />
-        <Button type="submit" kind="primary">
+        <Button kind="primary" onClick={() => unlock(password)}>
           {t('unlock')}
         </Button>
-      </form>
+      </div>
     </main>
   );
 }

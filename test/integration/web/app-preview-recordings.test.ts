@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { DOWNLOAD_LINK_SECONDS } from '../../../pkg/api/lifetimes.ts';
+import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { wav } from '../../support/data/small-media.ts';
+import { startTenant, type TestTenant } from '../../support/programs/server.ts';
+import { waitFor } from '../../support/wait.ts';
+import { openSignedIn } from './app-pages.ts';
+
+let tenant: TestTenant;
+let browser: TestBrowser;
+let aheadMs = 0;
+
+beforeAll(async () => {
+  const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+  [tenant, browser] = await Promise.all([startTenant({ name: 'Biology', clock }), openBrowser('third-party blocked')]);
+}, 180_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await tenant?.stop();
+});
+
+const preview = (page: Page): Locator => page.getByRole('dialog');
+
+/** The page of a person who has this recording, and has opened it; and the statuses of what was loaded by its addresses. */
+async function opened(name: string, type: string, file: Buffer): Promise<{ page: Page; statuses: number[] }> {
+  const { api, user, password } = await tenant.user();
+  await api.upload('/files', { name, type, file });
+  const page = await openSignedIn(browser, tenant, { email: user.email, password });
+  const statuses: number[] = [];
+  page.on('response', (reply) => {
+    if (reply.url().includes('/tickets/')) statuses.push(reply.status());
+  });
+  await page.getByRole('button', { name, exact: true }).click();
+  return { page, statuses };
+}
+
+/** A film of a second and a half, as the browser records it from a canvas. */
+async function film(): Promise<Buffer> {
+  const page = await browser.page();
+  const encoded = await page.evaluate<string>(`(async () => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 180 });
+    const drawing = canvas.getContext('2d');
+    const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: 'video/webm;codecs=vp8' });
+    const parts = [];
+    recorder.ondataavailable = ({ data }) => parts.push(data);
+    const ended = new Promise((end) => (recorder.onstop = end));
+    recorder.start();
+    for (let frame = 0; frame < 45; frame += 1) {
+      drawing.fillStyle = 'hsl(' + frame * 8 + ' 80% 50%)';
+      drawing.fillRect(0, 0, 320, 180);
+      await new Promise(requestAnimationFrame);
+    }
+    recorder.stop();
+    await ended;
+    const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
+    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  })()`);
+  await page.close();
+  return Buffer.from(encoded, 'base64');
+}
+
+test('a film is shown in its proportions, and plays', async () => {
+  const { page } = await opened('film.webm', 'video/webm', await film());
+  const video = preview(page).locator('video');
+  await waitFor('the film', () => page.evaluate(`document.querySelector('dialog video')?.videoWidth === 320`));
+  await page.evaluate(`(video => { video.muted = true; void video.play(); })(document.querySelector('dialog video'))`);
+  await waitFor('it to play', () => page.evaluate(`document.querySelector('dialog video').currentTime > 0.1`));
+  const { width = 0, height = 1 } = (await video.boundingBox()) ?? {};
+
+  expect(width / height).toBeCloseTo(320 / 180, 1);
+});
+
+test('a recording that plays for longer than its address works goes on from the same position', async () => {
+  const { page, statuses } = await opened('lecture.wav', 'audio/wav', wav(3600));
+  const audio = `document.querySelector('dialog audio')`;
+  await waitFor('the length', () => page.evaluate(`${audio}?.duration === 3600`));
+  await page.evaluate(`${audio}.muted = true; ${audio}.playbackRate = 2; void ${audio}.play()`);
+  await waitFor('it to play', () => page.evaluate(`${audio}.currentTime > 0.1`));
+  aheadMs += (DOWNLOAD_LINK_SECONDS + 1) * 1000;
+  await page.evaluate(`${audio}.currentTime = 3500`);
+  await waitFor('it to play there', () => page.evaluate(`${audio}.currentTime > 3500.1 && ${audio}.error === null`));
+  const [first, last] = [statuses[0], statuses.at(-1)];
+
+  expect([first, statuses.includes(404), last]).toEqual([206, true, 206]);
+  expect(await page.evaluate(`[${audio}.paused, ${audio}.playbackRate]`)).toEqual([false, 2]);
+});
+
+test('a file that is no recording says so in place of a player', async () => {
+  const { page } = await opened('broken.mp4', 'video/mp4', Buffer.from('no film'));
+
+  await preview(page).getByText('The browser cannot play this file.').waitFor();
+  expect(await preview(page).locator('video').count()).toBe(0);
+});
