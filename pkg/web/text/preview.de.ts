@@ -16,6 +16,10 @@ export const de: Texts<typeof en> = {
   changed: 'Geändert',
   owner: 'Eigentümer',
 
+  hasChanged: 'Diese Datei wurde geändert, seit Sie sie geöffnet haben.',
+  showNew: 'Neue Version anzeigen',
+  gone: 'Diese Datei ist nicht mehr da: sie wurde gelöscht, oder Ihr Zugriff ist zu Ende.',
+
   noPreview: 'Für diese Art von Datei gibt es keine Vorschau.',
   noText: 'Diese Datei ist kein Text.',
   empty: 'Diese Datei ist leer.',

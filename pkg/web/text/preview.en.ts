@@ -13,6 +13,10 @@ export const en = {
   changed: 'Changed',
   owner: 'Owner',
 
+  hasChanged: 'This file has changed since you opened it.',
+  showNew: 'Show the new version',
+  gone: 'This file is no longer there: it was deleted, or your access has ended.',
+
   noPreview: 'There is no preview of this kind of file.',
   noText: 'This file is no text.',
   empty: 'This file is empty.',

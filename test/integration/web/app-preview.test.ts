@@ -215,6 +215,63 @@ test('a picture with a script runs nothing and asks for nothing', async () => {
   expect([await page.evaluate('window.ran'), asked.filter((url) => url.includes('stolen'))]).toEqual([undefined, []]);
 });
 
+/** Comes back to the page, so that it looks at once for changes. */
+const comeBack = (page: Page): Promise<unknown> => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+
+test('a file that somebody changes while it is shown says so, and shows the new version when asked', async () => {
+  const { api, page } = await personWith(text('a.txt', 'one'), text('b.txt', 'other'));
+  const { body } = await api.get('/files');
+  const { id } = body.data.find(({ name }: { name: string }) => name === 'a.txt');
+  await open(page, 'a.txt');
+  await preview(page).getByText('one', { exact: true }).waitFor();
+  await api.upload(`/files/${id}`, { method: 'PUT', name: 'a.txt', type: 'text/plain', file: Buffer.from('two') });
+  await comeBack(page);
+  await preview(page).getByText('This file has changed since you opened it.').waitFor();
+  const before = await preview(page).getByText('one', { exact: true }).count();
+  await preview(page).getByRole('button', { name: 'Show the new version' }).click();
+  await preview(page).getByText('two', { exact: true }).waitFor();
+  await page.keyboard.press('ArrowRight');
+  await preview(page).getByText('other', { exact: true }).waitFor();
+
+  expect(before).toBe(1);
+  expect(await preview(page).getByText('This file has changed').count()).toBe(0);
+});
+
+test('a file that somebody renames or deletes while it is shown has its new name, and then says that it is gone', async () => {
+  const { api, page } = await personWith(text('a.txt', 'one'));
+  const { body } = await api.get('/files');
+  const [{ id }] = body.data;
+  await open(page, 'a.txt');
+  await preview(page).getByText('one', { exact: true }).waitFor();
+  await api.patch(`/files/${id}`, { name: 'renamed.txt' });
+  await comeBack(page);
+  await preview(page).getByRole('heading', { name: 'renamed.txt' }).waitFor();
+  const note = await preview(page).getByText('This file has changed').count();
+  await api.delete(`/files/${id}`);
+  await comeBack(page);
+  await preview(page).getByText('This file is no longer there').waitFor();
+
+  expect([note, await preview(page).getByText('one', { exact: true }).count()]).toEqual([0, 1]);
+});
+
+test('parts of two versions of a text are never shown as one', async () => {
+  const lines = (word: string): string => `${word} ${'.'.repeat(60)}\n`.repeat(20_000);
+  const { api, page } = await personWith(text('long.log', lines('old')));
+  const { body } = await api.get('/files');
+  await open(page, 'long.log');
+  await preview(page).locator('[data-line="1"]').waitFor();
+  const file = Buffer.from(lines('new'));
+  await api.upload(`/files/${body.data[0].id}`, { method: 'PUT', name: 'long.log', type: 'text/plain', file });
+  await waitFor('the note', () =>
+    page.evaluate(`(() => {
+      document.querySelector('.preview-more button')?.click();
+      return document.querySelector('.preview-change') !== null;
+    })()`),
+  );
+
+  expect(await preview(page).getByText('new ..').count()).toBe(0);
+});
+
 test('a text of 100 MB opens by its first MiB', async () => {
   const { page } = await personWith({
     name: 'vast.log',

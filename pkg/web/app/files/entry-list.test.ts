@@ -13,6 +13,7 @@ const file = (name: string): Entry =>
     updated_at: '2026-03-04T12:00:00Z',
     size: 1,
     mime_type: 'text/plain',
+    version: 1,
     etag: '1',
     folder: null,
   });

@@ -12,6 +12,8 @@ export interface Entry {
   /** Bytes; null for a folder outside of the trash. */
   readonly size: number | null;
   readonly mimeType: string | null;
+  /** The number of a file's current version: it grows with each change of its content. */
+  readonly version?: number | undefined;
   /** Undefined in the trash, where nothing is changed but by restoring it. */
   readonly etag?: string | undefined;
   /** The folder in which it is; null: a root, or one that the reader may not know of. */
@@ -41,7 +43,11 @@ export const ofFolder = (folder: Folder & Found): Entry => ({
   isSystem: folder.is_system,
 });
 
-type ListedFile = Pick<File, 'id' | 'name' | 'path' | 'owner' | 'updated_at' | 'size' | 'mime_type' | 'etag' | 'folder'> & Found;
+type ListedFile = Pick<
+  File,
+  'id' | 'name' | 'path' | 'owner' | 'updated_at' | 'size' | 'mime_type' | 'version' | 'etag' | 'folder'
+> &
+  Found;
 
 export const ofFile = (file: ListedFile): Entry => ({
   type: 'file',
@@ -52,6 +58,7 @@ export const ofFile = (file: ListedFile): Entry => ({
   time: file.updated_at,
   size: file.size,
   mimeType: file.mime_type,
+  version: file.version,
   etag: file.etag,
   parentId: file.folder?.id ?? null,
   highlight: file.highlight,

@@ -8,11 +8,14 @@ import { t } from '../../text/preview.ts';
 import { saveFile } from '../files/save-file.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
+import type { Entry } from '../files/entry.ts';
 import { shortcuts } from '../shell/shortcuts.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { tenantName } from '../use-title.ts';
+import { ChangeNote } from './change-note.tsx';
 import type { PreviewProps } from './preview-props.ts';
 import { Shown } from './shown.tsx';
+import { useChanges } from './use-changes.ts';
 import { usePreviewed } from './use-previewed.ts';
 import type { Keys } from './viewer-props.ts';
 import './preview.css';
@@ -20,7 +23,12 @@ import './preview.css';
 /** One file over the whole window, with the files before and after it. */
 export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
   const client = useClient();
-  const { entry, files, problem, reload } = usePreviewed(id, listed);
+  const { entry: listedEntry, files, problem, reload } = usePreviewed(id, listed);
+  /** A version that came while the file was shown, and which the reader chose to see. */
+  const [newer, setNewer] = useState<Entry>();
+  const entry = newer?.id === id ? newer : listedEntry;
+  const { latest, look } = useChanges(entry);
+  const name = latest === undefined || latest === 'gone' ? entry?.name : latest.name;
   const dialog = useRef<HTMLDialogElement>(null);
   const stage = useRef<HTMLDivElement>(null);
   const isGone = useRef(false);
@@ -46,7 +54,7 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
     const isOnButton = dialog.current?.contains(focused) && focused?.matches('.preview-step:not(:disabled)');
     if (!isOnButton) stage.current?.focus({ preventScroll: true });
   }, [id]);
-  usePageTitle(entry?.name);
+  usePageTitle(name);
   useShortcuts(
     {
       title: t('title'),
@@ -82,6 +90,10 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
     if (hasOwnUse(event, stage.current)) return;
     if (does(event.key)) event.preventDefault();
   };
+  const showNewer = (version: Entry): void => {
+    setNewer(version);
+    stage.current?.focus({ preventScroll: true });
+  };
   const save = (): void => {
     setFailedSave(undefined);
     if (entry) saveFile(client, entry).catch((error: unknown) => setFailedSave(problemOf(error)));
@@ -102,8 +114,8 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
       <div class="preview-head">
         {entry && <FileIcon mimeType={entry.mimeType} name={entry.name} size="l" />}
         <div class="preview-title">
-          <h2 id={heading} class="preview-name" title={entry?.name}>
-            {entry?.name ?? t('title')}
+          <h2 id={heading} class="preview-name" title={name}>
+            {name ?? t('title')}
           </h2>
           <p class="preview-facts" role="status">
             {entry?.size != null && <FileSize bytes={entry.size} />}
@@ -113,11 +125,22 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
         <IconButton icon="download" label={t('download')} onClick={save} disabled={!entry} />
         <IconButton icon="close" label={t('close')} onClick={onClose} />
       </div>
+      {entry && <ChangeNote shown={entry} latest={latest} onShow={showNewer} />}
       <div ref={stage} class="preview-stage" role="group" aria-label={t('content', { name: entry?.name ?? '' })} tabIndex={0}>
         {failedSave && <ProblemNote problem={failedSave} onRetry={save} />}
         {problem && <ProblemNote problem={problem} onRetry={reload} />}
         {!entry && !problem && <Spinner label={t('loading')} />}
-        {entry && <Shown key={entry.id} entry={entry} stage={stage} keys={keys} onKey={pressedInFrame} onSave={save} />}
+        {entry && (
+          <Shown
+            key={`${entry.id} ${entry.version}`}
+            entry={entry}
+            stage={stage}
+            keys={keys}
+            onKey={pressedInFrame}
+            onChanged={look}
+            onSave={save}
+          />
+        )}
       </div>
       {files.length > 1 && (
         <>

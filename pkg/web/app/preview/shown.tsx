@@ -16,7 +16,7 @@ interface Props extends Omit<ViewerProps, 'onRefuse'> {
 }
 
 /** The content of a file by its viewer, or its card where there is none or the viewer gives up. */
-export function Shown({ entry, stage, keys, onKey, onSave }: Props) {
+export function Shown({ entry, stage, keys, onKey, onChanged, onSave }: Props) {
   const best = viewerOf(entry);
   const isMarkdown = best === 'markdown' && isInFrame(entry);
   const [viewer, setViewer] = useState<Viewer>(() => firstViewer(entry, best));
@@ -25,7 +25,7 @@ export function Shown({ entry, stage, keys, onKey, onSave }: Props) {
     setWhy(reason);
     setViewer('card');
   };
-  const props = { entry, stage, keys, onKey, onRefuse: refuse };
+  const props = { entry, stage, keys, onKey, onChanged, onRefuse: refuse };
   switch (viewer) {
     case 'image':
       return <ImageViewer {...props} />;

@@ -22,8 +22,16 @@ interface Props extends ViewerProps {
 }
 
 /** A text or code with the numbers of its lines, as plain text whatever is in it. */
-export function TextViewer({ entry, onRefuse, onFormatted }: Props) {
-  const { text, to = 0, isWhole, isLoading, problem, more, reload } = useText(entry, () => onRefuse(t('noText')));
+export function TextViewer({ entry, onChanged, onRefuse, onFormatted }: Props) {
+  const {
+    text,
+    to = 0,
+    isWhole,
+    isLoading,
+    problem,
+    more,
+    reload,
+  } = useText(entry, { onBinary: () => onRefuse(t('noText')), onChanged });
   const [isWrapped, setWrapped] = useState(true);
   const [shown, setShown] = useState(LINES_MORE);
   const lines = useMemo(() => linesOf(text ?? ''), [text]);

@@ -22,8 +22,15 @@ export interface TextOfFile extends Partial<Read> {
   readonly reload: () => void;
 }
 
-/** Reads a file as text, part by part. Calls `onBinary` if it is none. */
-export function useText({ id, size }: Entry, onBinary: () => void): TextOfFile {
+interface Events {
+  /** The file is no text. */
+  readonly onBinary: () => void;
+  /** The file was replaced since its first part was read. */
+  readonly onChanged: () => void;
+}
+
+/** Reads a file as text, part by part. */
+export function useText({ id, size }: Entry, { onBinary, onChanged }: Events): TextOfFile {
   const client = useClient();
   const total = size ?? 0;
   const [parts, setParts] = useState(1);
@@ -42,8 +49,11 @@ export function useText({ id, size }: Entry, onBinary: () => void): TextOfFile {
       }
       const to = from + bytes.length;
       const etag = reply.headers.get('etag');
-      // Of a file that was replaced meanwhile the parts would not fit together.
-      if (read.current && read.current.etag !== etag) return { text: read.current.text, to: total };
+      if (read.current && read.current.etag !== etag) {
+        // Parts of two versions do not fit together.
+        onChanged();
+        return { text: read.current.text, to: total };
+      }
       const text = `${read.current?.text ?? ''}${decoder.next(bytes, to >= total)}`;
       read.current = { text, to, decoder, etag };
       return { text, to };

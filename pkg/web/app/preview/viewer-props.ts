@@ -12,6 +12,8 @@ export interface ViewerProps {
   readonly keys: RefObject<Keys>;
   /** What a frame got that is a key of the preview. */
   readonly onKey: (key: string) => void;
+  /** The viewer has found that the file is another by now. */
+  readonly onChanged: () => void;
   /** Shows the card of the file in place of what cannot be shown, and why. */
   readonly onRefuse: (why: string) => void;
 }
