@@ -22,7 +22,7 @@ interface Props extends ViewerProps {
  * A file that a script draws, in a frame that has no origin and no network: whatever a file makes that script do, it reaches
  * neither the page, nor its session and storage, nor any server. The frame gets the file's bytes by a message.
  */
-export function FrameViewer({ entry, kind, stage, onKey, onSource, onRefuse }: Props) {
+export function FrameViewer({ entry, kind, stage, keys, onKey, onSource, onRefuse }: Props) {
   const client = useClient();
   const frame = useRef<HTMLIFrameElement>(null);
   const [isReady, setReady] = useState(false);
@@ -65,6 +65,15 @@ export function FrameViewer({ entry, kind, stage, onKey, onSource, onRefuse }: P
     };
     addEventListener('message', receive);
     return () => removeEventListener('message', receive);
+  }, []);
+  useEffect(() => {
+    if (kind !== 'pdf') return undefined;
+    const find = (): void => {
+      frame.current?.focus();
+      send({ type: 'find' });
+    };
+    keys.current = { 'Mod+f': find };
+    return () => void (keys.current = {});
   }, []);
   useEffect(() => {
     if (!isReady || !value) return;

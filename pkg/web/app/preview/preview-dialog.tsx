@@ -64,6 +64,7 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
         { keys: '+', label: t('zoomIn') },
         { keys: '-', label: t('zoomOut') },
         { keys: '0', label: t('fit') },
+        { keys: 'Mod+f', label: t('findInPdf') },
         { keys: 'Escape', label: t('close') },
       ],
     },
@@ -86,9 +87,8 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
   const press = (event: KeyboardEvent): void => {
     // Keys of the preview are not those of the page behind it, but for the one that lists them.
     if (event.key !== '?') event.stopPropagation();
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (hasOwnUse(event, stage.current)) return;
-    if (does(event.key)) event.preventDefault();
+    if (event.defaultPrevented || event.altKey || hasOwnUse(event, stage.current)) return;
+    if (does(event.ctrlKey || event.metaKey ? `Mod+${event.key.toLowerCase()}` : event.key)) event.preventDefault();
   };
   const showNewer = (version: Entry): void => {
     setNewer(version);

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import type { Entry } from '../files/entry.ts';
 
-/** What keys do with the shown file, by `KeyboardEvent.key`. */
+/** What keys do with the shown file, by `KeyboardEvent.key`; `Mod+` before it: with Ctrl, on a Mac with Command. */
 export type Keys = Readonly<Record<string, () => void>>;
 
 export interface ViewerProps {

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import '../../../design/index.css';
 import { speak, textsLoaded } from '../../../text/language.ts';
-import { type FileMessage, PAGE_KEYS, type ToFrame, type ToPage } from './protocol.ts';
+import { FIND, type FileMessage, PAGE_KEYS, type ToFrame, type ToPage } from './protocol.ts';
 import './frame.css';
 
 // Of WebRTC no policy says anything in browsers that do not know `Connection-Allowlist` (pkg/http/preview-frame.ts).
@@ -12,7 +12,7 @@ const PAGE = location.origin;
 const say = (message: ToPage): void => parent.postMessage(message, PAGE);
 const root = document.querySelector('#app');
 
-async function show({ kind, bytes, language, theme, contrast }: FileMessage): Promise<void> {
+async function show({ kind, name, bytes, language, theme, contrast }: FileMessage): Promise<void> {
   if (!root) return;
   const html = document.documentElement;
   html.lang = language;
@@ -29,7 +29,7 @@ async function show({ kind, bytes, language, theme, contrast }: FileMessage): Pr
   } else {
     const { Pdf } = await import('./pdf.tsx');
     await textsLoaded();
-    render(<Pdf bytes={bytes} needs={needs} onLink={onLink} onShown={onShown} onBroken={broken} />, root);
+    render(<Pdf name={name} bytes={bytes} needs={needs} onLink={onLink} onShown={onShown} onBroken={broken} />, root);
   }
 }
 
@@ -47,6 +47,7 @@ const needs = (name: string): Promise<ArrayBuffer | null> =>
 addEventListener('message', ({ source, data }: MessageEvent<ToFrame>) => {
   if (source !== parent) return;
   if (data.type === 'file') show(data).catch(broken);
+  else if (data.type === 'find') dispatchEvent(new Event(FIND));
   else waiting.get(data.name)?.(data.bytes);
 });
 

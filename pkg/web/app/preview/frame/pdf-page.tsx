@@ -2,7 +2,9 @@ import { type PageViewport, type PDFDocumentProxy, type PDFPageProxy, TextLayer 
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../../text/preview.ts';
+import { highlight, rangeOf } from './pdf-hits.ts';
 import { safeAddress } from './protocol.ts';
+import type { Find, Hit } from './use-find.ts';
 
 /** In points of 1/72 inch. */
 export interface Size {
@@ -19,6 +21,10 @@ interface Props {
   /** CSS pixels of a point. */
   readonly scale: number;
   readonly scroller: RefObject<HTMLElement | null>;
+  /** What was found on the page, and which of it is to be in view. */
+  readonly hits: readonly Hit[];
+  readonly now: Hit | undefined;
+  readonly textOfPage: Find['textOfPage'];
   readonly onLink: (href: string) => void;
   readonly onGo: (page: number) => void;
 }
@@ -27,12 +33,14 @@ interface Props {
 const CANVAS_MAX = 16_000_000;
 
 /** A page: what is drawn, its text above it for selecting and reading aloud, and its links. */
-export function PdfPage({ pdf, number, label, usual, scale, scroller, onLink, onGo }: Props) {
+export function PdfPage(props: Props) {
+  const { pdf, number, label, usual, scale, scroller, onLink, onGo } = props;
   const box = useRef<HTMLElement>(null);
   const drawing = useRef<HTMLDivElement>(null);
   const words = useRef<HTMLDivElement>(null);
   const [isNear, setNear] = useState(false);
   const [page, setPage] = useState<PDFPageProxy>();
+  const [runs, setRuns] = useState<readonly HTMLElement[]>();
 
   useEffect(() => {
     const observer = new IntersectionObserver(([seen]) => setNear(seen?.isIntersecting ?? false), {
@@ -47,10 +55,12 @@ export function PdfPage({ pdf, number, label, usual, scale, scroller, onLink, on
   }, [isNear]);
   useEffect(() => {
     if (!page || !isNear || !drawing.current || !words.current) return undefined;
-    return draw(page, page.getViewport({ scale }), drawing.current, words.current);
+    return draw(page, page.getViewport({ scale }), { drawing: drawing.current, words: words.current, onText: setRuns });
   }, [page, isNear, scale]);
   // What is decoded for a page, such as a scan, takes as much memory as what is drawn.
   useEffect(() => void (isNear || page?.cleanup()), [page, isNear]);
+
+  useHits(props, runs);
 
   const { width, height } = page?.getViewport({ scale: 1 }) ?? usual;
   const size = { inlineSize: `${width * scale}px`, blockSize: `${height * scale}px`, '--total-scale-factor': scale };
@@ -63,8 +73,49 @@ export function PdfPage({ pdf, number, label, usual, scale, scroller, onLink, on
   );
 }
 
+/** Colours what was found on the page, and scrolls to the hit at which the reader is, once. `runs`: of its text. */
+function useHits({ number, hits, now, textOfPage, scroller }: Props, runs: readonly HTMLElement[] | undefined): void {
+  const reached = useRef<Hit | undefined>(undefined);
+  useEffect(() => {
+    if (!runs || hits.length === 0) return undefined;
+    let end = (): void => undefined;
+    let isOver = false;
+    void textOfPage(number).then((text) => {
+      if (isOver) return;
+      const rangesOf = (found: readonly Hit[]): Range[] => found.flatMap((hit) => rangeOf(text, runs, hit) ?? []);
+      const current = rangesOf(now ? [now] : []);
+      const endAll = highlight('pdf-hit', rangesOf(hits));
+      const endCurrent = highlight('pdf-hit-now', current);
+      end = () => (endAll(), endCurrent());
+      const [range] = current;
+      if (range && scroller.current && reached.current !== now) bringIntoView(scroller.current, range.getBoundingClientRect());
+      reached.current = now;
+    });
+    return () => {
+      isOver = true;
+      end();
+    };
+  }, [runs, hits, now]);
+}
+
+/** Pixels at the upper and lower edge on which the field and the tools lie. */
+const COVERED = 72;
+
+function bringIntoView(box: HTMLElement, { top, bottom, left, right }: DOMRect): void {
+  const { clientHeight, clientWidth } = box;
+  if (top < COVERED || bottom > clientHeight - COVERED) box.scrollTop += top - clientHeight / 3;
+  if (left < 0 || right > clientWidth) box.scrollLeft += left - clientWidth / 3;
+}
+
+interface Layers {
+  readonly drawing: HTMLElement;
+  readonly words: HTMLElement;
+  /** Gets the elements of the page's runs of text once they are laid out, and undefined when they are removed. */
+  readonly onText: (runs: readonly HTMLElement[] | undefined) => void;
+}
+
 /** Draws a page and lays its text above it. Returns the function that removes both and frees their memory. */
-function draw(page: PDFPageProxy, viewport: PageViewport, drawing: HTMLElement, words: HTMLElement): () => void {
+function draw(page: PDFPageProxy, viewport: PageViewport, { drawing, words, onText }: Layers): () => void {
   const canvas = document.createElement('canvas');
   const sharpness = Math.min(devicePixelRatio, Math.sqrt(CANVAS_MAX / Math.max(1, viewport.width * viewport.height)));
   canvas.width = Math.max(1, Math.floor(viewport.width * sharpness));
@@ -74,8 +125,12 @@ function draw(page: PDFPageProxy, viewport: PageViewport, drawing: HTMLElement, 
   const text = new TextLayer({ textContentSource: page.streamTextContent(), container: words, viewport });
   // A page that cannot be drawn stays white; the others are shown.
   task.promise.catch(() => undefined);
-  text.render().catch(() => undefined);
+  text.render().then(
+    () => onText(text.textDivs as HTMLElement[]),
+    () => undefined,
+  );
   return () => {
+    onText(undefined);
     task.cancel();
     text.cancel();
     canvas.width = 0;

@@ -4,7 +4,10 @@ import { IconButton } from '../../../design/icon-button.tsx';
 import { inDigits } from '../../../text/language.ts';
 import { t } from '../../../text/preview.ts';
 import { nextZoom } from '../zoom.ts';
+import { FindBar } from './find-bar.tsx';
 import { PdfPage, type Size } from './pdf-page.tsx';
+import { FIND } from './protocol.ts';
+import { NO_HITS, useFind } from './use-find.ts';
 
 /** A file may say that it has two billion pages. */
 const PAGES_MAX = 2_000;
@@ -14,12 +17,13 @@ const FITTED_MAX = 1_000;
 const PIXELS_PER_POINT = 96 / 72;
 
 interface Props {
+  readonly name: string;
   readonly pdf: PDFDocumentProxy;
   readonly onLink: (href: string) => void;
 }
 
 /** The pages of a PDF, one below the other, of which those near the screen are drawn. */
-export function PdfPages({ pdf, onLink }: Props) {
+export function PdfPages({ name, pdf, onLink }: Props) {
   const scroller = useRef<HTMLElement>(null);
   const [usual, setUsual] = useState<Size>();
   const [width, setWidth] = useState(innerWidth);
@@ -28,6 +32,8 @@ export function PdfPages({ pdf, onLink }: Props) {
   const count = Math.min(pdf.numPages, PAGES_MAX);
   const fitted = usual ? Math.min(width - 2 * marginOf(width), FITTED_MAX) / (usual.width * PIXELS_PER_POINT) : 1;
   const shown = zoom ?? fitted;
+  const find = useFind(pdf, { current, count });
+  const [isFinding, setFinding] = useState(false);
 
   useEffect(() => {
     void pdf.getPage(1).then((page) => setUsual(page.getViewport({ scale: 1 })));
@@ -51,7 +57,7 @@ export function PdfPages({ pdf, onLink }: Props) {
   }, [zoom]);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || (event.target as Element).matches('input')) return;
       if (event.key === '+' || event.key === '=') change(nextZoom(shown, 1));
       else if (event.key === '-') change(nextZoom(shown, -1));
       else if (event.key === '0') change(undefined);
@@ -59,6 +65,25 @@ export function PdfPages({ pdf, onLink }: Props) {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [shown]);
+  useEffect(() => {
+    const open = (): void => {
+      setFinding(true);
+      const field = scroller.current?.querySelector<HTMLInputElement>('[role=search] input');
+      field?.focus();
+      field?.select();
+    };
+    const press = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== 'f') return;
+      event.preventDefault();
+      open();
+    };
+    addEventListener('keydown', press);
+    addEventListener(FIND, open);
+    return () => {
+      removeEventListener('keydown', press);
+      removeEventListener(FIND, open);
+    };
+  }, []);
   const scrolled = (): void => {
     const at = document.elementsFromPoint(innerWidth / 2, innerHeight / 3).find((element) => element.matches('[data-page]'));
     if (at) setCurrent(Number(at.getAttribute('data-page')));
@@ -68,9 +93,23 @@ export function PdfPages({ pdf, onLink }: Props) {
     const target = box?.querySelector<HTMLElement>(`[data-page="${number}"]`);
     if (box && target) box.scrollTop = target.offsetTop - 8;
   };
+  // A page that comes near is drawn, and then scrolls to the hit itself.
+  const hit = isFinding ? find.now : undefined;
+  useEffect(() => {
+    const { current: box } = scroller;
+    const page = box?.querySelector<HTMLElement>(`[data-page="${hit?.page}"]`);
+    if (!box || !page || !hit) return;
+    const isInView = page.offsetTop < box.scrollTop + box.clientHeight && page.offsetTop + page.offsetHeight > box.scrollTop;
+    if (!isInView) goTo(hit.page);
+  }, [hit]);
+  const endFinding = (): void => {
+    setFinding(false);
+    scroller.current?.focus({ preventScroll: true });
+  };
 
   return (
     <main ref={scroller} class="pdf" tabIndex={0} aria-label={t('pages')} onScroll={scrolled}>
+      <h1 class="c-hidden">{name}</h1>
       {usual &&
         Array.from({ length: count }, (_, index) => (
           <PdfPage
@@ -81,11 +120,15 @@ export function PdfPages({ pdf, onLink }: Props) {
             usual={usual}
             scale={shown * PIXELS_PER_POINT}
             scroller={scroller}
+            hits={isFinding ? find.hitsOn(index + 1) : NO_HITS}
+            now={hit?.page === index + 1 ? hit : undefined}
+            textOfPage={find.textOfPage}
             onLink={onLink}
             onGo={goTo}
           />
         ))}
       {count < pdf.numPages && <p class="pdf-more">{t('morePages', { count })}</p>}
+      {isFinding && <FindBar find={find} onClose={endFinding} />}
       <div class="pdf-tools" role="toolbar" aria-label={t('zoom')}>
         <span class="pdf-position">{t('position', { number: current, total: pdf.numPages })}</span>
         <IconButton icon="zoom-out" label={t('zoomOut')} onClick={() => change(nextZoom(shown, -1))} />
@@ -94,6 +137,7 @@ export function PdfPages({ pdf, onLink }: Props) {
         </button>
         <IconButton icon="zoom-in" label={t('zoomIn')} onClick={() => change(nextZoom(shown, 1))} />
         <IconButton icon="fit" label={t('fit')} isPressed={zoom === undefined} onClick={() => change(undefined)} />
+        <IconButton icon="search" label={t('find')} onClick={() => setFinding(true)} />
       </div>
     </main>
   );

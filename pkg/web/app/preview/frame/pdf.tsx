@@ -9,6 +9,8 @@ import { PdfPages } from './pdf-pages.tsx';
 type Needs = (name: string) => Promise<ArrayBuffer | null>;
 
 interface Props {
+  /** Of the file. */
+  readonly name: string;
   readonly bytes: ArrayBuffer;
   readonly needs: Needs;
   readonly onLink: (href: string) => void;
@@ -22,7 +24,7 @@ type State =
   | { readonly name: 'open'; readonly pdf: PDFDocumentProxy };
 
 /** A PDF. Its scripts are not run: the part of pdf.js that could is not there. */
-export function Pdf({ bytes, needs, onLink, onShown, onBroken }: Props) {
+export function Pdf({ name, bytes, needs, onLink, onShown, onBroken }: Props) {
   const [state, setState] = useState<State>({ name: 'opening' });
   useEffect(() => {
     const open = async (): Promise<void> => {
@@ -39,7 +41,7 @@ export function Pdf({ bytes, needs, onLink, onShown, onBroken }: Props) {
     open().catch(onBroken);
   }, []);
 
-  if (state.name === 'open') return <PdfPages pdf={state.pdf} onLink={onLink} />;
+  if (state.name === 'open') return <PdfPages name={name} pdf={state.pdf} onLink={onLink} />;
   return state.name === 'locked' ? <PasswordQuestion key={state.wrong} {...state} /> : null;
 }
 

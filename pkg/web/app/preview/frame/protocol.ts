@@ -23,7 +23,12 @@ export interface ResourceMessage {
   readonly bytes: ArrayBuffer | null;
 }
 
-export type ToFrame = FileMessage | ResourceMessage;
+/** To the frame: the reader wants to find words. */
+export interface FindMessage {
+  readonly type: 'find';
+}
+
+export type ToFrame = FileMessage | ResourceMessage | FindMessage;
 
 export type ToPage =
   /** It has loaded and waits for the file. */
@@ -41,6 +46,9 @@ export type ToPage =
 
 /** The keys that the page gets from the frame. */
 export const PAGE_KEYS: ReadonlySet<string> = new Set(['Escape', 'ArrowLeft', 'ArrowRight', '?']);
+
+/** The event in the frame by which it asks for the field to find words. */
+export const FIND = 'preview-find';
 
 const WEB = /^(https?:|mailto:)/i;
 
