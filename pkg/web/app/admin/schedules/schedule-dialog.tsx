@@ -78,7 +78,7 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
   const tried = batch && trial?.key === key ? trial : undefined;
   const isBatchMissing = kind === 'batch' && !isFixed && batch === undefined;
   const isComplete = name.trim() !== '' && (!isExport || folder !== undefined) && !isBatchMissing;
-  const isUntried = batch !== undefined && tried?.state !== 'done' && key !== keyOf(former);
+  const isUntried = kind === 'batch' && !isFixed && tried?.state !== 'done' && key !== keyOf(former);
 
   const { isBusy, problem, submit } = useSubmit(async (idempotencyKey) => {
     const common = { name: name.trim(), cron, time_zone: zone, catch_up: catchUp };
