@@ -1,4 +1,4 @@
-import { pdfOf } from './pdf.ts';
+import { type PdfPage, pdfOf } from './pdf.ts';
 
 export const README = `# Field course “Coast and mountains”
 
@@ -149,55 +149,83 @@ export const budget = (): string =>
     'rubber boots,19.90,8,159.20',
   ].join('\n');
 
-const LIGHT = [
-  'Light is the part of the electromagnetic spectrum that eyes can see: waves of 380 to 750 ' +
-    'nanometres. What we call a colour is a ' +
-    'mixture of them, weighed by three kinds of cones.',
-  'A surface has no colour of its own. It takes some waves and sends back the others; a leaf keeps red ' +
-    'and blue and returns green, ' +
-    'because chlorophyll has little use for it.',
-];
+/** A lecture, with a photograph on its first page. */
+interface Lecture {
+  readonly title: string;
+  readonly photo: string;
+  readonly pages: readonly [PdfPage, ...PdfPage[]];
+}
 
-/** PDFs by name. */
-export const PDFS: Readonly<Record<string, () => Buffer>> = {
-  '01 Light and colour.pdf': () =>
-    pdfOf('Light and colour', 'Lecture 1 of the field course', [
-      { heading: 'What is a colour?', paragraphs: LIGHT },
+const LECTURES: readonly Lecture[] = [
+  {
+    title: 'Light and colour',
+    photo: 'Last light.png',
+    pages: [
+      {
+        heading: 'What is a colour?',
+        paragraphs: [
+          'Light is the part of the electromagnetic spectrum that eyes can see: waves of 380 to 750 nanometres. What we call a ' +
+            'colour is a mixture of them, weighed by three kinds of cones.',
+          'A surface has no colour of its own. It takes some waves and sends back the others; a leaf keeps red and blue and ' +
+            'returns green, because chlorophyll has little use for it.',
+        ],
+      },
       {
         heading: 'Why the sky is blue',
         paragraphs: [
-          'Molecules of the air scatter short waves more than long ones, by the fourth power of the frequency. ' +
-            'Blue light reaches us ' +
-            'from all directions, red light mostly straight from the sun.',
-          'In the evening the way through the air is forty times as long. What is left of the light is what ' +
-            'was scattered least.',
+          'Molecules of the air scatter short waves more than long ones, by the fourth power of the frequency. Blue light ' +
+            'reaches us from all directions, red light mostly straight from the sun.',
+          'In the evening the way through the air is forty times as long. What is left of the light is what was scattered least.',
         ],
       },
-    ]),
-  '02 Tides.pdf': () =>
-    pdfOf('Tides', 'Lecture 2 of the field course', [
+    ],
+  },
+  {
+    title: 'Tides',
+    photo: 'Fjord at noon.png',
+    pages: [
       {
         heading: 'Two hills of water',
         paragraphs: [
-          'The moon pulls the near side of the sea more than the middle of the Earth, and the far side less. ' +
-            'So there are two hills of ' +
-            'water, and the Earth turns below them.',
+          'The moon pulls the near side of the sea more than the middle of the Earth, and the far side less. So there are two ' +
+            'hills of water, and the Earth turns below them.',
           'Where the tide comes in with the wind, add half a metre to the table and stay above the seaweed.',
         ],
       },
-    ]),
-  '03 Lichens.pdf': () =>
-    pdfOf('Lichens', 'Lecture 3 of the field course', [
+      {
+        heading: 'Springs and neaps',
+        paragraphs: [
+          'At new and full moon the sun pulls along the same line, and the range is largest: a spring tide. A week later it ' +
+            'pulls across, and the range is smallest: a neap tide.',
+          'The shape of the coast does the rest. A funnel makes a metre into eight, and a sound with two mouths may have none.',
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Lichens',
+    photo: 'Forest in the fog.png',
+    pages: [
       {
         heading: 'A fungus that has discovered agriculture',
         paragraphs: [
-          'A lichen is a fungus with algae in it: it gives them a roof, and they feed it. Most of them ' +
-            'tolerate no sulphur dioxide, ' +
-            'so a trunk full of beards is a good sign.',
+          'A lichen is a fungus with algae in it: it gives them a roof, and they feed it. Most of them tolerate no sulphur ' +
+            'dioxide, so a trunk full of beards is a good sign.',
+          'Count five trunks, on the side of the wind, between one and two metres above the ground.',
         ],
       },
+    ],
+  },
+];
+
+/** Returns the lectures as PDFs, by name. `photo` draws the photograph of a name. */
+export const lectures = (photo: (name: string) => Promise<Buffer>): Promise<[name: string, pdf: Buffer][]> =>
+  Promise.all(
+    LECTURES.map(async ({ title, photo: name, pages: [first, ...others] }, at) => [
+      `0${at + 1} ${title}.pdf`,
+      pdfOf(title, `Lecture ${at + 1} of the field course`, [{ ...first, picture: await photo(name) }, ...others]),
     ]),
-};
+  );
 
 export const TIMETABLE = `day,from,to,what,where
 Monday,09:00,12:00,Tides and zones,harbour

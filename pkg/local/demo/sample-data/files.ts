@@ -26,7 +26,7 @@ export async function addFiles(admin: TenantClient): Promise<SampleFiles> {
   ]);
 
   const photos = addPhotos(admin, photosFolder.id);
-  const lectures = Promise.all(Object.entries(documents.PDFS).map(([name, pdf]) => admin.upload(name, pdf(), lecturesFolder.id)));
+  const lectures = addLectures(admin, lecturesFolder.id);
   const texts: readonly [string, string | Buffer, string | undefined][] = [
     ['Read me first.md', documents.README, course.id],
     ['Packing list.md', documents.PACKING, course.id],
@@ -64,4 +64,9 @@ async function addPhotos(admin: TenantClient, folderId: string): Promise<readonl
   // One is drawn while the ones before are sent.
   for (const [name, draw] of Object.entries(drawings)) sent.push(admin.upload(name, await draw(), folderId));
   return Promise.all(sent);
+}
+
+async function addLectures(admin: TenantClient, folderId: string): Promise<readonly Answer[]> {
+  const pdfs = await documents.lectures(photo);
+  return Promise.all(pdfs.map(([name, pdf]) => admin.upload(name, pdf, folderId)));
 }

@@ -1,6 +1,8 @@
-/** A page of text: a heading, and paragraphs of lines that are already short enough. */
+/** A page of text: a heading, a picture across the page, and paragraphs. */
 export interface PdfPage {
   readonly heading: string;
+  /** A PNG of `pngOf`. */
+  readonly picture?: Buffer | undefined;
   readonly paragraphs: readonly string[];
 }
 
@@ -13,7 +15,7 @@ const LINE_LENGTH = 84;
 
 /** Writes a PDF 1.7 (ISO 32000-1) with the fonts that every viewer has. The text is of Latin-1. */
 export function pdfOf(title: string, author: string, pages: readonly PdfPage[]): Buffer {
-  const kids = pages.map((_, at) => `${5 + at * 2} 0 R`).join(' ');
+  const kids = pages.map((_, at) => `${5 + at * 3} 0 R`).join(' ');
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R /Lang (en) >>',
     `<< /Type /Pages /Count ${pages.length} /Kids [${kids}] >>`,
@@ -22,9 +24,10 @@ export function pdfOf(title: string, author: string, pages: readonly PdfPage[]):
     ...pages.flatMap((page, at) => {
       const content = contentOf(page, at === 0 ? { title, author } : undefined, at + 1);
       return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE.width} ${PAGE.height}] /Contents ${6 + at * 2} 0 R ` +
-          '/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>',
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE.width} ${PAGE.height}] /Contents ${6 + at * 3} 0 R ` +
+          `/Resources << /Font << /F1 3 0 R /F2 4 0 R >>${page.picture ? ` /XObject << /Im1 ${7 + at * 3} 0 R >>` : ''} >> >>`,
         `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+        page.picture ? imageOf(page.picture) : 'null',
       ];
     }),
     `<< /Title (${escaped(title)}) /Author (${escaped(author)}) >>`,
@@ -44,7 +47,7 @@ export function pdfOf(title: string, author: string, pages: readonly PdfPage[]):
 }
 
 function contentOf(
-  { heading, paragraphs }: PdfPage,
+  { heading, picture, paragraphs }: PdfPage,
   cover: { title: string; author: string } | undefined,
   number: number,
 ): string {
@@ -62,12 +65,32 @@ function contentOf(
   }
   y -= SIZE.heading;
   line(heading, SIZE.heading, 'F2');
+  if (picture) {
+    const width = PAGE.width - 2 * PAGE.margin;
+    const height = (width * picture.readUInt32BE(HEIGHT_AT)) / picture.readUInt32BE(WIDTH_AT);
+    y -= height + SIZE.text;
+    shown.push(`q ${width} 0 0 ${height.toFixed(1)} ${PAGE.margin} ${y.toFixed(1)} cm /Im1 Do Q`);
+    y -= SIZE.text;
+  }
   for (const paragraph of paragraphs) {
     y -= SIZE.text * 0.8;
     for (const one of linesOf(paragraph)) line(one, SIZE.text, 'F1');
   }
   shown.push(`BT 0.38 0.36 0.42 rg /F1 9 Tf ${PAGE.width / 2} 40 Td (${number}) Tj ET`);
   return shown.join('\n');
+}
+
+/** Where a PNG has its size and its pixels, which a PDF takes as they are (ISO 32000-1 §7.4.4.4). */
+const [WIDTH_AT, HEIGHT_AT, PIXELS_AT] = [16, 20, 41];
+
+function imageOf(png: Buffer): string {
+  const [width, height] = [png.readUInt32BE(WIDTH_AT), png.readUInt32BE(HEIGHT_AT)];
+  const pixels = png.subarray(PIXELS_AT, PIXELS_AT + png.readUInt32BE(PIXELS_AT - 8));
+  return (
+    `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB /BitsPerComponent 8 ` +
+    `/Filter /FlateDecode /DecodeParms << /Predictor 15 /Colors 3 /BitsPerComponent 8 /Columns ${width} >> ` +
+    `/Length ${pixels.length} >>\nstream\n${pixels.toString('latin1')}\nendstream`
+  );
 }
 
 function linesOf(paragraph: string): string[] {

@@ -168,7 +168,13 @@ function cells(): Raster {
 
 export const PHOTOS: readonly string[] = Object.keys(LANDSCAPES);
 
-export const photo = (name: string): Promise<Buffer> =>
-  pngOf(paint(LANDSCAPES[name] ?? { sky: [[0, 0, 0]], ridges: [] }, WIDTH, HEIGHT));
+const drawn = new Map<string, Promise<Buffer>>();
+
+/** Draws a photograph, once: a lecture shows it too. */
+export function photo(name: string): Promise<Buffer> {
+  const png = drawn.get(name) ?? pngOf(paint(LANDSCAPES[name] ?? { sky: [[0, 0, 0]], ridges: [] }, WIDTH, HEIGHT));
+  drawn.set(name, png);
+  return png;
+}
 export const routeMap = (): Promise<Buffer> => pngOf(map());
 export const leafCells = (): Promise<Buffer> => pngOf(cells());
