@@ -28,8 +28,8 @@ const CLASSMATES = [
 ] as const;
 
 const COURSES = [
-  { id: 'history-1', title: 'History' },
-  { id: 'physics-1', title: 'Physics' },
+  { id: 'history-1', title: 'History', label: 'HIST 101' },
+  { id: 'physics-1', title: 'Physics', label: 'PHYS 101' },
 ] as const;
 
 /** The ways to open a link: in a frame with or without platform storage, as a page, or as a request for content in a frame. */

@@ -13,7 +13,8 @@ export type Claims = Record<string, unknown>;
 export interface Launch {
   readonly user: { readonly id: string; readonly name?: string; readonly email?: string };
   readonly roles: readonly string[];
-  readonly course: { readonly id: string; readonly title: string } | null;
+  /** `label` is its short name; without one it is the id. */
+  readonly course: { readonly id: string; readonly title: string; readonly label?: string } | null;
   readonly resourceLinkId: string;
   readonly targetLinkUri: string;
   /** The link's title; default: `Files`. */
@@ -66,7 +67,7 @@ export function claimsOf(launch: Launch, to: Addressed): Claims {
     ...(launch.custom === undefined ? {} : { [`${LTI}/custom`]: launch.custom }),
     [`${LTI}/roles`]: launch.roles,
     ...(launch.returnUrl === undefined ? {} : { [`${LTI}/launch_presentation`]: { return_url: launch.returnUrl } }),
-    ...(course === null ? {} : { [`${LTI}/context`]: { id: course.id, label: course.id, title: course.title } }),
+    ...(course === null ? {} : { [`${LTI}/context`]: { id: course.id, label: course.label ?? course.id, title: course.title } }),
     ...(course === null
       ? {}
       : {

@@ -13,19 +13,18 @@ const LEADING = 1.45;
 /** Characters of a line of Helvetica at the size of text, on average. */
 const LINE_LENGTH = 84;
 
-/** Writes a PDF 1.7 (ISO 32000-1) with the fonts that every viewer has. The text is of Latin-1. */
+/** Writes a PDF 1.7 (ISO 32000-1) with a font that every viewer has. The text is of Latin-1. */
 export function pdfOf(title: string, author: string, pages: readonly PdfPage[]): Buffer {
-  const kids = pages.map((_, at) => `${5 + at * 3} 0 R`).join(' ');
+  const kids = pages.map((_, at) => `${4 + at * 3} 0 R`).join(' ');
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R /Lang (en) >>',
     `<< /Type /Pages /Count ${pages.length} /Kids [${kids}] >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>',
     ...pages.flatMap((page, at) => {
       const content = contentOf(page, at === 0 ? { title, author } : undefined, at + 1);
       return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE.width} ${PAGE.height}] /Contents ${6 + at * 3} 0 R ` +
-          `/Resources << /Font << /F1 3 0 R /F2 4 0 R >>${page.picture ? ` /XObject << /Im1 ${7 + at * 3} 0 R >>` : ''} >> >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE.width} ${PAGE.height}] /Contents ${5 + at * 3} 0 R ` +
+          `/Resources << /Font << /F1 3 0 R >>${page.picture ? ` /XObject << /Im1 ${6 + at * 3} 0 R >>` : ''} >> >>`,
         `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
         page.picture ? imageOf(page.picture) : 'null',
       ];
@@ -53,18 +52,18 @@ function contentOf(
 ): string {
   let y = PAGE.height - PAGE.margin;
   const shown: string[] = [];
-  const line = (text: string, size: number, font: 'F1' | 'F2', colour = '0.11 0.11 0.13'): void => {
+  const line = (text: string, size: number, colour = '0.11 0.11 0.13'): void => {
     y -= size * LEADING;
-    shown.push(`BT ${colour} rg /${font} ${size} Tf ${PAGE.margin} ${y.toFixed(1)} Td (${escaped(text)}) Tj ET`);
+    shown.push(`BT ${colour} rg /F1 ${size} Tf ${PAGE.margin} ${y.toFixed(1)} Td (${escaped(text)}) Tj ET`);
   };
   if (cover) {
-    line(cover.title, SIZE.title, 'F2');
-    line(cover.author, SIZE.text, 'F1', '0.38 0.36 0.42');
+    line(cover.title, SIZE.title);
+    line(cover.author, SIZE.text, '0.38 0.36 0.42');
     y -= SIZE.text;
     shown.push(`0.27 0.31 0.78 RG 2 w ${PAGE.margin} ${y} m ${PAGE.width - PAGE.margin} ${y} l S`);
   }
   y -= SIZE.heading;
-  line(heading, SIZE.heading, 'F2');
+  line(heading, SIZE.heading, '0.27 0.31 0.78');
   if (picture) {
     const width = PAGE.width - 2 * PAGE.margin;
     const height = (width * picture.readUInt32BE(HEIGHT_AT)) / picture.readUInt32BE(WIDTH_AT);
@@ -74,7 +73,7 @@ function contentOf(
   }
   for (const paragraph of paragraphs) {
     y -= SIZE.text * 0.8;
-    for (const one of linesOf(paragraph)) line(one, SIZE.text, 'F1');
+    for (const one of linesOf(paragraph)) line(one, SIZE.text);
   }
   shown.push(`BT 0.38 0.36 0.42 rg /F1 9 Tf ${PAGE.width / 2} 40 Td (${number}) Tj ET`);
   return shown.join('\n');

@@ -27,6 +27,18 @@ export async function addWork(admin: TenantClient, receiverUrl: string, files: S
       cron: '0 4 * * sun',
       time_zone: 'Europe/Berlin',
     }),
+    admin.post('/schedules', {
+      name: 'People of all courses, every morning',
+      kind: 'sync_rosters',
+      cron: '0 6 * * *',
+      time_zone: 'Europe/Berlin',
+    }),
+    admin.post('/schedules', {
+      name: 'Checksums, once a month',
+      kind: 'verify_checksums',
+      cron: '15 1 1 * *',
+      time_zone: 'Europe/Berlin',
+    }),
     admin.post('/exports', { folder_id: course.id }),
     admin.post(`/files/${first.id}/optimize`, { as: 'copy' }),
     admin.post('/batch', {
