@@ -8,15 +8,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
+import { SAMPLE_TENANT } from '../../pkg/local/demo/sample-data/sample-data.ts';
 import { TenantClient } from '../../pkg/local/demo/sample-data/tenant-client.ts';
 import { freePort } from '../../pkg/local/ports.ts';
 import { paths } from '../../pkg/local/state-directory.ts';
-import { type Picture, PICTURES } from './pages.ts';
+import { addWaitingDeployments } from './deployments.ts';
+import { type Picture, PICTURES, type Size } from './pages.ts';
 import { spreadTimes } from './times.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const folder = join(root, 'docs/pictures');
-const TENANT = 'general';
+const { namespace: NAMESPACE, name: TENANT } = SAMPLE_TENANT;
 const QUALITY = 82;
 const WAIT_MS = 20_000;
 
@@ -24,7 +26,7 @@ const WAIT_MS = 20_000;
 const SIZES = {
   wide: { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5 },
   phone: { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
-} as const;
+} as const satisfies Record<Size, object>;
 const THEMES = ['light', 'dark'] as const;
 
 const only = process.argv.slice(2);
@@ -61,18 +63,19 @@ try {
 async function takePictures(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const tenant = tenantOf();
-  await spreadTimes(stateDirectory, TENANT);
+  await addWaitingDeployments(stateDirectory, { namespace: NAMESPACE, tenant: TENANT }, kubectl);
   const browser = await chromium.launch({
     executablePath: await resolveBinary('chromium', thisMachine(root), () => undefined),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [], // Chromium's sandbox refuses root
   });
-  let bytes = 0;
+  const files: number[] = [];
   try {
-    for (const size of ['wide', 'phone'] as const) bytes += await takeAll(browser, tenant, size);
+    for (const size of ['wide', 'phone'] as const) files.push(...(await takeAll(browser, tenant, size)));
   } finally {
     await browser.close();
   }
-  process.stdout.write(`pictures: ${wanted.length * 4} in docs/pictures, ${Math.round(bytes / 1_024)} KiB\n`);
+  const kibibytes = Math.round(files.reduce((sum, bytes) => sum + bytes, 0) / 1_024);
+  process.stdout.write(`pictures: ${files.length} in docs/pictures, ${kibibytes} KiB\n`);
 }
 
 interface Tenant {
@@ -81,21 +84,21 @@ interface Tenant {
   readonly password: string;
 }
 
+function kubectl(words: readonly string[], input = ''): string {
+  const { bin, kubeconfig } = paths(stateDirectory);
+  return execFileSync(join(bin, 'kubectl'), ['--kubeconfig', kubeconfig, '-n', NAMESPACE, ...words], { encoding: 'utf8', input });
+}
+
 function tenantOf(): Tenant {
-  const kubectl = (...words: string[]): string =>
-    execFileSync(
-      join(paths(stateDirectory).bin, 'kubectl'),
-      ['--kubeconfig', paths(stateDirectory).kubeconfig, '-n', 'carrel-demo', 'get', ...words],
-      { encoding: 'utf8' },
-    );
+  const get = (...words: string[]): string => kubectl(['get', ...words]);
   const secret = (key: string): string =>
-    Buffer.from(kubectl('secret', `${TENANT}-admin`, '-o', `jsonpath={.data.${key}}`), 'base64').toString('utf8');
-  const url = kubectl('tenant', TENANT, '-o', 'jsonpath={.status.appUrl}');
+    Buffer.from(get('secret', `${TENANT}-admin`, '-o', `jsonpath={.data.${key}}`), 'base64').toString('utf8');
+  const url = get('tenant', TENANT, '-o', 'jsonpath={.status.appUrl}');
   return { url, email: secret('email'), password: secret('password') };
 }
 
-/** Returns the bytes of all pictures. */
-async function takeAll(browser: Browser, tenant: Tenant, size: keyof typeof SIZES): Promise<number> {
+/** Returns the bytes of each picture of this size. */
+async function takeAll(browser: Browser, tenant: Tenant, size: Size): Promise<number[]> {
   const context = await browser.newContext({
     ...SIZES[size],
     locale: 'en-GB',
@@ -105,15 +108,17 @@ async function takeAll(browser: Browser, tenant: Tenant, size: keyof typeof SIZE
   context.setDefaultTimeout(WAIT_MS);
   // What one picture chose, such as cards in place of rows, does not hold for the next.
   await context.addInitScript('localStorage.clear()');
-  const [signedOut, signedIn] = [true, false].map((isSignedOut) =>
-    wanted.filter((picture) => (picture.isSignedOut ?? false) === isSignedOut),
-  );
-  let bytes = 0;
-  for (const picture of signedOut ?? []) bytes += await take(context, tenant, picture, size);
+  await spreadTimes(stateDirectory, TENANT);
+  const ofSize = wanted.filter(({ sizes = ['wide'] }) => sizes.includes(size));
+  const files: number[] = [];
+  for (const picture of ofSize.filter(({ isSignedOut }) => isSignedOut))
+    files.push(...(await take(context, tenant, picture, size)));
   await signIn(context, tenant);
-  for (const picture of signedIn ?? []) bytes += await take(context, tenant, picture, size);
+  await spreadTimes(stateDirectory, TENANT); // the sign-in is in the audit log
+  for (const picture of ofSize.filter(({ isSignedOut }) => !isSignedOut))
+    files.push(...(await take(context, tenant, picture, size)));
   await context.close();
-  return bytes;
+  return files;
 }
 
 async function signIn(context: BrowserContext, { url, email, password }: Tenant): Promise<void> {
@@ -126,8 +131,8 @@ async function signIn(context: BrowserContext, { url, email, password }: Tenant)
   await page.close();
 }
 
-async function take(context: BrowserContext, tenant: Tenant, picture: Picture, size: keyof typeof SIZES): Promise<number> {
-  let bytes = 0;
+async function take(context: BrowserContext, tenant: Tenant, picture: Picture, size: Size): Promise<number[]> {
+  const files: number[] = [];
   for (const colorScheme of THEMES) {
     const page = await context.newPage();
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -141,14 +146,14 @@ async function take(context: BrowserContext, tenant: Tenant, picture: Picture, s
     const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
     const shown = Buffer.from(data, 'base64');
     writeFileSync(join(folder, `${picture.name}-${size}-${colorScheme}.webp`), shown);
-    bytes += shown.length;
+    files.push(shown.length);
     // An upload ends with its page, and does not arrive faster once the page no longer slows it.
     await context.setOffline(picture.isBusy ?? false);
     await page.close();
     await context.setOffline(false);
   }
   process.stderr.write(`  ${picture.name}, ${size}\n`);
-  return bytes;
+  return files;
 }
 
 /** Waits until the page has loaded what it shows. */

@@ -1,12 +1,26 @@
 import type { Page } from 'playwright-core';
-import { SAMPLE_PASSWORD } from '../../pkg/local/demo/sample-data/people.ts';
+import {
+  asCards,
+  fromMenu,
+  giveLinkPassword,
+  inGerman,
+  open,
+  preview,
+  signedInThere,
+  uploadSlowly,
+  versions,
+} from './actions.ts';
 
-/** A page of docs/pictures. */
+export type Size = 'wide' | 'phone';
+
+/** A page of docs/pictures, as it looks in light and in dark. */
 export interface Picture {
   /** Of its files: `<name>-<wide|phone>-<light|dark>.webp`. */
   readonly name: string;
   /** `{Name}` stands for the id of the sample folder of that name, `{upload link}` for the token of a link of that mode. */
   readonly path: string;
+  /** The sizes that the documents show; `wide` unless said. */
+  readonly sizes?: readonly Size[];
   /** What somebody does there first. */
   readonly prepare?: (page: Page) => Promise<void>;
   /** True: the page goes on loading. */
@@ -15,105 +29,38 @@ export interface Picture {
   readonly isSignedOut?: boolean;
 }
 
-const select = (page: Page, name: string): Promise<void> =>
-  page
-    .getByRole('row', { name: new RegExp(name) })
-    .getByRole('gridcell')
-    .last()
-    .click({ position: { x: 2, y: 2 } });
-const MISSING = `[...document.querySelectorAll('.files-thumbnail')].filter(
-  (box) => !box.querySelector('img') && box.getBoundingClientRect().top < innerHeight).length`;
+const BOTH: readonly Size[] = ['wide', 'phone'];
 
-/** Shows cards, and waits for the thumbnail of each on the screen. */
-async function asCards(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Pictures', exact: true }).click();
-  await page.locator('.files-thumbnail').first().waitFor();
-  // The policy of the page refuses what waitForFunction needs.
-  for (let look = 0; look < 100 && Number(await page.evaluate(MISSING)) > 0; look += 1) await page.waitForTimeout(100);
-}
-
-const openByDoubleClick = (page: Page, name: string): Promise<void> =>
-  page
-    .getByRole('row', { name: new RegExp(name) })
-    .getByRole('gridcell')
-    .last()
-    .dblclick({ position: { x: 2, y: 2 } });
-
-async function previewPhoto(page: Page): Promise<void> {
-  await openByDoubleClick(page, 'Evening at the lake');
-  await page.getByRole('dialog').locator('img').first().waitFor();
-}
-
-async function fromMenu(page: Page, name: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `Actions of ${name}` }).click();
-  await page.getByRole('menuitem', { name: item }).click();
-  await page.getByRole('dialog').waitFor();
-}
-
-/** The browser remembers the password once it was given. */
-async function giveLinkPassword(page: Page): Promise<void> {
-  const password = page.getByLabel('Password', { exact: true });
-  const inside = page.getByLabel('Your name');
-  await password.or(inside).first().waitFor();
-  if (await inside.isVisible()) return;
-  await password.fill(SAMPLE_PASSWORD);
-  await page.keyboard.press('Enter');
-  await inside.waitFor();
-}
-
-/** Uploads files over a connection on which most of them take a minute. */
-async function uploadSlowly(page: Page): Promise<void> {
-  const devtools = await page.context().newCDPSession(page);
-  const network = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 400_000 };
-  await devtools.send('Network.emulateNetworkConditions', network);
-  // The dialog of the system cannot be filled in; the older way can.
-  await page.evaluate('window.showOpenFilePicker = undefined');
-  await page.getByRole('button', { name: 'Upload', exact: true }).click();
-  const choosing = page.waitForEvent('filechooser');
-  await page.getByRole('menuitem', { name: 'Upload files' }).click();
-  const file = (name: string, bytes: number) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.alloc(bytes) });
-  await (
-    await choosing
-  ).setFiles([
-    file('Interview with the lighthouse keeper.m4a', 6_400_000),
-    // It arrives, so its name is another one each time.
-    file(`Transect ${Math.round(Date.now() / 1_000) % 10_000}.csv`, 90_000),
-    file('Panorama from the pass.tiff', 7_900_000),
-    file('Tide gauge.xlsx', 2_100_000),
-    file('Walk over the flats.mp4', 7_200_000),
-  ]);
-  await page.getByRole('region', { name: 'Uploads' }).waitFor();
-  await page.waitForTimeout(4_000);
-}
-
-/** All pictures. A new page is a line here. */
+/** All pictures. A new page is a line here, and a picture in a document. */
 export const PICTURES: readonly Picture[] = [
-  { name: 'sign-in', path: '/', isSignedOut: true },
-  { name: 'files', path: '/files/{Field course}' },
-  { name: 'photos', path: '/files/{Photos}', prepare: asCards },
-  {
-    name: 'details',
-    path: '/files/{Thesis}',
-    prepare: async (page) => {
-      await select(page, 'Salt, wind and light');
-      await page.keyboard.press('Alt+Enter');
-      await page.getByRole('tab', { name: 'Versions' }).click();
-    },
-  },
-  { name: 'preview', path: '/files/{Photos}', prepare: previewPhoto },
-  { name: 'share', path: '/files', prepare: (page) => fromMenu(page, 'Field course', 'Share …') },
+  { name: 'files', path: '/files/{Field course}', sizes: BOTH },
+  { name: 'files-german', path: '/files/{Field course}', prepare: inGerman },
+  { name: 'photos', path: '/files/{Photos}', sizes: BOTH, prepare: asCards },
+  { name: 'details', path: '/files/{Thesis}', prepare: versions('Salt, wind and light') },
+  { name: 'preview', path: '/files/{Photos}', prepare: preview('Evening at the lake', 'img') },
+  { name: 'preview-pdf', path: '/files/{Lectures}', prepare: preview('01 Light and colour', '.textLayer span', true) },
+  { name: 'preview-markdown', path: '/files/{Field course}', prepare: preview('Read me first', 'h1', true) },
+  { name: 'preview-audio', path: '/files/{Field course}', sizes: ['phone'], prepare: preview('Bells of the harbour', 'audio') },
+  { name: 'share', path: '/files', prepare: fromMenu('Field course', 'Share …') },
   { name: 'links', path: '/links' },
   { name: 'public-folder', path: '/s/{download link}', isSignedOut: true },
-  { name: 'file-request', path: '/s/{upload link}', isSignedOut: true, prepare: giveLinkPassword },
-  { name: 'jobs', path: '/jobs' },
+  { name: 'file-request', path: '/s/{upload link}', sizes: BOTH, isSignedOut: true, prepare: giveLinkPassword },
   { name: 'search', path: '/search?q=light' },
-  { name: 'shared', path: '/shared' },
-  { name: 'recent', path: '/recent' },
-  { name: 'trash', path: '/trash' },
-  { name: 'people', path: '/admin/people' },
-  { name: 'lms', path: '/admin/lms' },
-  { name: 'link-rules', path: '/admin/links' },
+  { name: 'jobs', path: '/jobs' },
+  { name: 'job', path: '/jobs', prepare: open(/Set an attribute/) },
+  { name: 'course', path: '/courses', prepare: open(/Physics/) },
+  { name: 'grades', path: '/courses', prepare: open(/Physics/, 'Grades from here') },
   { name: 'welcome', path: '/welcome' },
+  { name: 'people', path: '/admin/people' },
+  { name: 'group', path: '/admin/groups', prepare: open(/Biology, second year/) },
+  { name: 'usage', path: '/admin/usage' },
+  { name: 'lms', path: '/admin/lms', prepare: open(/Moodle/) },
+  { name: 'webhooks', path: '/admin/webhooks' },
+  { name: 'webhook', path: '/admin/webhooks', prepare: open(/receiver\..*general/) },
+  { name: 'schedules', path: '/admin/schedules' },
+  { name: 'link-rules', path: '/admin/links' },
+  { name: 'audit', path: '/admin/audit' },
+  { name: 'reference', path: '/api/v1/reference#createFolder', prepare: signedInThere },
   // The last one, since a small file of it arrives.
-  { name: 'uploads', path: '/files/{Field course}', prepare: uploadSlowly, isBusy: true },
+  { name: 'uploads', path: '/files/{Field course}', sizes: BOTH, prepare: uploadSlowly, isBusy: true },
 ];
