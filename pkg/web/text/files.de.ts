@@ -13,6 +13,7 @@ export const de: Texts<typeof en> = {
   deleted: 'Gelöscht',
   expires: 'Endgültig gelöscht',
   owner: 'Gehört',
+  sentBy: 'Gesendet von',
   location: 'Ort',
   kind: 'Art',
   folder: 'Ordner',

@@ -10,6 +10,7 @@ export const en = {
   deleted: 'Deleted',
   expires: 'Deleted for ever',
   owner: 'Owner',
+  sentBy: 'Sent by',
   location: 'Location',
   kind: 'Kind',
   folder: 'Folder',

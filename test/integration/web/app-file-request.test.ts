@@ -8,7 +8,7 @@ import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts
 import { drop } from '../../support/clients/files-page.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { NARROW } from './app-pages.ts';
+import { NARROW, openSignedIn } from './app-pages.ts';
 
 let tenant: TestTenant;
 let browser: TestBrowser;
@@ -81,6 +81,24 @@ test('a stranger sends files under their name, and sees what they sent and nothi
   );
   expect([shown?.includes('essay.txt'), shown?.includes('secret')]).toEqual([true, false]);
   expect(await page.getByLabel('Your name').inputValue()).toBe('Grace Hopper');
+});
+
+test('whoever made the link sees in the details of a file who sent it', async () => {
+  const { ada, folder, page: sending } = await request();
+  await sending.getByLabel('Your name').fill('Grace Hopper');
+  await choose(sending, file('essay.txt'));
+  await sending.getByText('1 file sent', { exact: true }).waitFor();
+
+  const page = await openSignedIn(browser, tenant, { email: ada.user.email, password: ada.password }, `/files/${folder}`);
+  const row = page.getByRole('row', { name: /essay\.txt/ });
+  await row
+    .getByRole('gridcell')
+    .last()
+    .click({ position: { x: 2, y: 2 } });
+  await page.keyboard.press('Alt+Enter');
+
+  await page.getByText('Sent by', { exact: true }).waitFor();
+  await page.getByText('Grace Hopper', { exact: true }).waitFor();
 });
 
 test('files that are chosen before the name wait for it', async () => {

@@ -14,6 +14,8 @@ export interface Entry {
   readonly mimeType: string | null;
   /** The number of a file's current version: it grows with each change of its content. */
   readonly version?: number | undefined;
+  /** Of a file that came by a link: the name that its sender typed. */
+  readonly sender?: string | null | undefined;
   /** Undefined in the trash, where nothing is changed but by restoring it. */
   readonly etag?: string | undefined;
   /** The folder in which it is; null: a root, or one that the reader may not know of. */
@@ -47,6 +49,7 @@ type ListedFile = Pick<
   File,
   'id' | 'name' | 'path' | 'owner' | 'updated_at' | 'size' | 'mime_type' | 'version' | 'etag' | 'folder'
 > &
+  Partial<Pick<File, 'uploaded_by'>> &
   Found;
 
 export const ofFile = (file: ListedFile): Entry => ({
@@ -59,6 +62,7 @@ export const ofFile = (file: ListedFile): Entry => ({
   size: file.size,
   mimeType: file.mime_type,
   version: file.version,
+  sender: file.uploaded_by,
   etag: file.etag,
   parentId: file.folder?.id ?? null,
   highlight: file.highlight,

@@ -11,7 +11,7 @@ import { TagMenu } from './tag-menu.tsx';
 
 /** What an entry is, where it is, and its tags. */
 export function Facts({ entry, actions }: { readonly entry: Entry; readonly actions: FileActions }) {
-  const { type, owner, path, size, mimeType, time } = entry;
+  const { type, owner, path, size, mimeType, time, sender } = entry;
   return (
     <>
       <dl class="files-facts-list">
@@ -32,6 +32,12 @@ export function Facts({ entry, actions }: { readonly entry: Entry; readonly acti
           <Avatar name={owner.name} size="s" />
           {owner.name}
         </dd>
+        {sender && (
+          <>
+            <dt>{t('sentBy')}</dt>
+            <dd>{sender}</dd>
+          </>
+        )}
         <dt>{t('changed')}</dt>
         <dd>
           <DateTime value={time} isFull />
