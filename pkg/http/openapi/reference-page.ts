@@ -51,7 +51,7 @@ function card(endpoint: Endpoint, document: Record<string, unknown>): string {
       `<tr><td>${CATALOGUE[code].status}</td><td><code>${code}</code></td><td>${escape(CATALOGUE[code].meaning)}</td></tr>`,
   );
   return `<details class="r-operation" id="${escape(operationId)}">
-<summary><b>${method}</b> <code>${escape(path)}</code> ${escape(summary)}</summary>
+<summary><b class="r-${method}">${method}</b> <code>${escape(path)}</code> ${escape(summary)}</summary>
 <p>Caller: ${caller}</p>
 <div data-operation="${escape(operationId)}"></div>
 ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
