@@ -20,6 +20,9 @@ export async function asCards(page: Page): Promise<void> {
   for (let look = 0; look < 100 && Number(await page.evaluate(MISSING)) > 0; look += 1) await page.waitForTimeout(100);
 }
 
+/** The ring around the pages of a PDF is for those who use the keyboard. */
+const LEAVE = 'document.activeElement?.blur()';
+
 /** Opens a file in the preview, and waits for what is shown of it: an element of the dialog, or of the frame in it. */
 export const preview =
   (name: string, shown: string, isInFrame = false) =>
@@ -28,8 +31,7 @@ export const preview =
     const dialog = page.getByRole('dialog');
     const within = isInFrame ? dialog.frameLocator('iframe').locator(shown) : dialog.locator(shown);
     await within.first().waitFor();
-    // The frame takes the focus; a click shows no ring around it.
-    if (isInFrame) await within.first().click();
+    for (const root of isInFrame ? [page, dialog.frameLocator('iframe')] : []) await root.locator('body').first().evaluate(LEAVE);
   };
 
 /** Shows the versions of a file beside the list. */
