@@ -52,13 +52,14 @@ export const fromMenu =
     await page.getByRole('dialog').waitFor();
   };
 
-/** Opens one thing of a list, and a tab of its page. */
+/** Opens one thing of a list, and a tab of its page, and waits for a text that the page loads last. */
 export const open =
-  (name: RegExp, tab?: string) =>
+  (name: RegExp, tab?: string, last?: string) =>
   async (page: Page): Promise<void> => {
     await page.getByRole('main').getByRole('link', { name }).first().click();
     await page.getByRole('link', { name: /^All / }).waitFor();
     if (tab !== undefined) await page.getByRole('tab', { name: tab }).click();
+    if (last !== undefined) await page.getByText(last, { exact: true }).first().waitFor();
   };
 
 /** The browser remembers the password once it was given. */

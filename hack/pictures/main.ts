@@ -20,7 +20,7 @@ const root = dirname(dirname(import.meta.dirname));
 const folder = join(root, 'docs/pictures');
 const { namespace: NAMESPACE, name: TENANT } = SAMPLE_TENANT;
 const QUALITY = 82;
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 /** CSS pixels, and how many dots each of them has. */
 const SIZES = {

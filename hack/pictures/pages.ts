@@ -49,7 +49,7 @@ export const PICTURES: readonly Picture[] = [
   { name: 'jobs', path: '/jobs' },
   { name: 'job', path: '/jobs', prepare: open(/Set an attribute/) },
   { name: 'course', path: '/courses', prepare: open(/Physics/) },
-  { name: 'grades', path: '/courses', prepare: open(/Physics/, 'Grades from here') },
+  { name: 'grades', path: '/courses', prepare: open(/Physics/, 'Grades from here', 'Fatima Zahra') },
   { name: 'welcome', path: '/welcome' },
   { name: 'people', path: '/admin/people' },
   { name: 'group', path: '/admin/groups', prepare: open(/Biology, second year/) },
