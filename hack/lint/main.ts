@@ -16,7 +16,7 @@ const all = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-
   .split('\n')
   .filter((file) => !file.includes('.generated.') && existsSync(file));
 const files = all.filter((file) => /\.(ts|tsx|js|mjs)$/.test(file));
-const WRITTEN_BY_TOOLS = /^(package-lock\.json|hack\/fuzz\/requirements\.txt|LICENSE)$|^config\/gateway-api\/|\.sum$/;
+const WRITTEN_BY_TOOLS = /^(package-lock\.json|hack\/fuzz\/requirements\.txt|LICENSE)$|^config\/gateway-api\/|\.(sum|webp)$/;
 const prose = all.filter((file) => !WRITTEN_BY_TOOLS.test(file) && !file.startsWith('hack/lint/words'));
 
 /** Runs a package's command or `node`; returns what it printed if it failed. */
