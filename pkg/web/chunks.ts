@@ -46,7 +46,7 @@ function chunkOf(id: string, modules: Modules): string | null {
     return roots.some((root) => GALLERY.test(root)) ? 'components' : 'files';
   }
   if (STYLE.test(id) && roots.length > 0 && roots.length === others.length) return 'pages';
-  return others.length >= (COMPONENT.test(id) ? 2 : 4) ? 'pages' : null;
+  return others.length >= (COMPONENT.test(id) ? 2 : 3) ? 'pages' : null;
 }
 
 /** Returns the scripts that need this module at once: those of documents, and those that are loaded later. */

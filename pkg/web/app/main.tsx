@@ -8,6 +8,7 @@ import { applyPreferences, language } from './preferences.ts';
 import { PreviewHost } from './preview/host.tsx';
 import { loadPageAt } from './routes.tsx';
 import { slots } from './shell/slots.ts';
+import { keepEarlyDrops } from './uploads/early-drops.ts';
 import { useObserved } from './use-observed.ts';
 
 const services = {
@@ -23,13 +24,14 @@ const InLanguage = () => <App language={useObserved(language)} services={service
  * it loads imports this script, and would wait for it.
  */
 async function start(root: Element): Promise<void> {
+  keepEarlyDrops();
   slots.overlays.set([PreviewHost]);
   services.session.start().catch(() => undefined); // the app starts it again, and shows why it fails
   const page = loadPageAt(location.pathname);
   await applyPreferences();
   render(<InLanguage />, root);
 
-  // The first view needs none of these; they are there before somebody can drop a file or open a menu.
+  // The first view needs none of these.
   await page;
   const [{ keepFocus }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
     import('./shell/kept-focus.ts'),

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { drop } from '../../support/clients/files-page.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { openSignedIn } from './app-pages.ts';
@@ -36,6 +40,29 @@ test('a page asks for its script and its texts before it knows who is signed in'
 
   expect(isAnswered).toBe(false);
   await page.close();
+});
+
+test('files that are dropped before the page can upload are uploaded once it can', async () => {
+  const page = await openSignedIn(browser, tenant, tenant.administrator, '/files');
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route('**/assets/uploads-*.js', async (route) => {
+    asked.resolve();
+    await answer.promise;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor();
+  await asked.promise;
+  const scratch = await mkdtemp(join(tmpdir(), 'carrel-loading-'));
+  await writeFile(join(scratch, 'early.txt'), 'early');
+  await drop({ devtools: await page.context().newCDPSession(page) }, join(scratch, 'early.txt'));
+  answer.resolve();
+  await page.getByRole('region', { name: 'Uploads' }).getByText('1 file uploaded').first().waitFor();
+
+  const { data } = (await tenant.admin.get('/files')).body;
+  expect(data.map(({ name }: { name: string }) => name)).toEqual(['early.txt']);
+  await page.close();
+  await rm(scratch, { recursive: true });
 });
 
 test('a page whose script cannot be loaded says so, and its button loads the new build', async () => {

@@ -1,10 +1,11 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../../text/uploads.ts';
 import { DropZone } from '../../uploads/drop-zone.tsx';
-import { droppedOf, walk } from '../../uploads/walk.ts';
+import { type Dropped, droppedOf, walk } from '../../uploads/walk.ts';
 import { useMe, useServices } from '../services.ts';
 import { useObserved } from '../use-observed.ts';
 import { dropTarget, uploads } from './current.ts';
+import { takeEarlyDrops } from './early-drops.ts';
 import { Panel } from './panel.tsx';
 import { startUploads } from './session-uploads.ts';
 
@@ -27,15 +28,22 @@ export function Uploads() {
       seen = done;
     });
   }, [uploader]);
-  const drop = (items: DataTransferItemList): void => {
+  const add = (dropped: readonly Dropped[]): void => {
     const stop = new AbortController();
-    if (target) void uploader?.add(target.folderId, walk(droppedOf(items), stop.signal), stop);
+    if (target) void uploader?.add(target.folderId, walk(dropped, stop.signal), stop);
   };
+  const canDrop = target !== undefined && uploader !== undefined;
+  // Before anything is painted: DropZone takes what is dropped from then on.
+  useLayoutEffect(() => {
+    if (!canDrop) return;
+    const early = takeEarlyDrops();
+    if (early.length > 0) add(early);
+  }, [canDrop]);
   return (
     <>
       {uploader && <Panel uploader={uploader} />}
       <DropZone
-        onDrop={target && uploader ? drop : undefined}
+        onDrop={canDrop ? (items) => add(droppedOf(items)) : undefined}
         text={target ? t('dropHere', { folder: target.name }) : t('dropNowhere')}
         hint={target && t('dropHint')}
       />

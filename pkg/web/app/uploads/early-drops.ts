@@ -1,0 +1,32 @@
+import { type Dropped, droppedOf } from '../../uploads/walk.ts';
+
+/** `path`: of the page on which they were dropped. */
+const kept: { readonly path: string; readonly dropped: readonly Dropped[] }[] = [];
+
+const isOfFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') ?? false;
+
+const over = (event: DragEvent): void => {
+  if (isOfFiles(event)) event.preventDefault();
+};
+
+const drop = (event: DragEvent): void => {
+  if (!event.dataTransfer || !isOfFiles(event)) return;
+  event.preventDefault();
+  kept.push({ path: location.pathname, dropped: droppedOf(event.dataTransfer.items) });
+};
+
+/**
+ * Keeps the files and folders that somebody drops before the page can upload. Without this the browser opens a dropped file in
+ * place of the page.
+ */
+export function keepEarlyDrops(): void {
+  addEventListener('dragover', over);
+  addEventListener('drop', drop);
+}
+
+/** Returns what was kept for the page that is shown, and keeps no more: the page takes what is dropped from now on. */
+export function takeEarlyDrops(): Dropped[] {
+  removeEventListener('dragover', over);
+  removeEventListener('drop', drop);
+  return kept.splice(0).flatMap(({ path, dropped }) => (path === location.pathname ? dropped : []));
+}
