@@ -65,6 +65,7 @@ test('signing out ends the session in all tabs', async () => {
   await other.goto(tenant.url);
   await other.getByRole('navigation', { name: 'Main' }).waitFor();
 
+  await page.bringToFront();
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -231,6 +232,8 @@ test('an address of a reset that was mangled on its way asks for a password, and
 
 test('what browsers offer over https alone is not needed: a tenant may be served by plain http', async () => {
   const page = await browser.page();
+  // Tabs without locks may renew the session at once, and end it. This tab is alone.
+  for (const other of page.context().pages()) if (other !== page) await other.close();
   await page.context().clearCookies();
   await page.addInitScript(`
     delete Crypto.prototype.randomUUID;
@@ -262,6 +265,9 @@ test('when the service is unreachable the page says so, and goes on by itself', 
 
 test('the page is used by keyboard: skip to the content, open the list of shortcuts, close it', async () => {
   const page = await signedIn();
+  // Who has just signed in begins at the content.
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
   await page.keyboard.press('Tab');
   const first = await page.evaluate('document.activeElement.textContent');
   await page.keyboard.press('Enter');
@@ -276,6 +282,7 @@ test('the page is used by keyboard: skip to the content, open the list of shortc
 
 test('the language and the theme that somebody chooses stay in this browser', async () => {
   const page = await signedIn();
+  await page.bringToFront();
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
   await page.getByRole('link', { name: 'Dateien' }).waitFor();
