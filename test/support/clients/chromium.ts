@@ -26,8 +26,8 @@ const COOKIES_BLOCKED = 2; // Chromium's CONTENT_SETTING_BLOCK
  */
 const IN_PROCESS_FRAMES = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
-/** The machine's Chromium with a profile of its own. `netLog`: the file to which it logs its network's events until it closes. */
-export async function openBrowser(cookies: Cookies, { netLog }: { readonly netLog?: string } = {}): Promise<TestBrowser> {
+/** The machine's Chromium with a profile of its own. */
+export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
   const profile = await mkdtemp(join(await makeScratch(), 'chromium-'));
   if (cookies === 'all blocked') {
     await mkdir(join(profile, 'Default'));
@@ -36,11 +36,7 @@ export async function openBrowser(cookies: Cookies, { netLog }: { readonly netLo
   }
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: await resolveBinary('chromium', thisMachine(ROOT), () => undefined),
-    args: [
-      ...IN_PROCESS_FRAMES,
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), // Chromium's sandbox refuses root
-      ...(netLog === undefined ? [] : [`--log-net-log=${netLog}`]),
-    ],
+    args: [...IN_PROCESS_FRAMES, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])], // Chromium's sandbox refuses root
     acceptDownloads: true,
     env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
   });
