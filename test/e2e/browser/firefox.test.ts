@@ -127,7 +127,7 @@ inFirefox('in Firefox', () => {
     await waitFor('the scan to be drawn', () =>
       frame()?.evaluate<boolean>(`(canvas => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-        return data.some((value, at) => at % 4 === 0 && value < 60);
+        return data.some((value, at) => at % 4 === 0 && value < 60 && data[at + 3] === 255);
       })(document.querySelector('canvas'))`),
     );
 
