@@ -38,6 +38,8 @@ function useDrop(onDrop: (items: DataTransferItemList) => void): boolean {
     const hasFiles = (event: DragEvent): boolean => (!isOwn && event.dataTransfer?.types.includes('Files')) ?? false;
     const change = (by: 1 | -1) => (event: DragEvent) => {
       if (!hasFiles(event)) return;
+      // Without this the browser ignores a drop on an element that was entered last, before it reports that it is held over it.
+      event.preventDefault();
       depth = Math.max(0, depth + by);
       setOver(depth > 0);
     };

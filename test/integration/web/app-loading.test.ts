@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { drop } from '../../support/clients/files-page.ts';
+import { drop, dragOver } from '../../support/clients/files-page.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { openSignedIn } from './app-pages.ts';
@@ -61,6 +61,23 @@ test('files that are dropped before the page can upload are uploaded once it can
 
   const { data } = (await tenant.admin.get('/files')).body;
   expect(data.map(({ name }: { name: string }) => name)).toEqual(['early.txt']);
+  await page.close();
+  await rm(scratch, { recursive: true });
+});
+
+test('files that are dropped on an element that the pointer has just entered are uploaded', async () => {
+  const { user, api, password } = await tenant.user();
+  const page = await openSignedIn(browser, tenant, { email: user.email, password }, '/files');
+  await page.getByText('Drop files here').waitFor();
+  const { x = 0, y = 0 } = (await page.getByRole('link', { name: 'Trash' }).boundingBox()) ?? {};
+  const scratch = await mkdtemp(join(tmpdir(), 'carrel-loading-'));
+  await writeFile(join(scratch, 'fast.txt'), 'fast');
+  const dropAt = await dragOver({ devtools: await page.context().newCDPSession(page) }, join(scratch, 'fast.txt'));
+  await dropAt({ x: x + 5, y: y + 5 });
+  await page.getByRole('region', { name: 'Uploads' }).getByText('1 file uploaded').first().waitFor();
+
+  const { data } = (await api.get('/files')).body;
+  expect(data.map(({ name }: { name: string }) => name)).toEqual(['fast.txt']);
   await page.close();
   await rm(scratch, { recursive: true });
 });

@@ -41,17 +41,25 @@ export async function openFiles(
   return { page, devtools, panel: page.getByRole('region', { name: 'Uploads' }) };
 }
 
-/** Drags files and folders of the disk from outside of the browser over the page, as a file manager does. */
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/**
+ * Drags files and folders of the disk from outside of the browser over the page, as a file manager does. Returns how to drop
+ * them, there or on what the pointer enters last.
+ */
 export async function dragOver(
   { devtools }: Pick<FilesPage, 'devtools'>,
   ...paths: readonly string[]
-): Promise<() => Promise<void>> {
+): Promise<(at?: Point) => Promise<void>> {
   const data = { items: [], files: [...paths], dragOperationsMask: 1 };
-  const event = (type: 'dragEnter' | 'dragOver' | 'drop') =>
-    devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  const event = (type: 'dragEnter' | 'dragOver' | 'drop', point: Point = { x: 400, y: 300 }) =>
+    devtools.send('Input.dispatchDragEvent', { type, ...point, data });
   await event('dragEnter');
   await event('dragOver');
-  return async () => void (await event('drop'));
+  return async (at) => void (await event('drop', at));
 }
 
 /** Drops files and folders of the disk on the page. */

@@ -27,19 +27,23 @@ const mark = (event: DragEvent, isOver: boolean): void => {
 };
 
 /** The attributes of an element that stands for a folder, into which dragged entries may be dropped. */
-export const dropProps = (folderId: string, onDrop: (entries: readonly Entry[]) => void) => ({
-  onDragOver: (event: DragEvent) => {
+export const dropProps = (folderId: string, onDrop: (entries: readonly Entry[]) => void) => {
+  const accept = (event: DragEvent): void => {
     if (!isOurs(event) || dragged.some(({ id }) => id === folderId)) return;
     event.preventDefault();
     mark(event, true);
-  },
-  onDragLeave: (event: DragEvent) => mark(event, false),
-  onDrop: (event: DragEvent) => {
-    mark(event, false);
-    if (!isOurs(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    onDrop(dragged);
-    dragged = [];
-  },
-});
+  };
+  return {
+    onDragEnter: accept,
+    onDragOver: accept,
+    onDragLeave: (event: DragEvent) => mark(event, false),
+    onDrop: (event: DragEvent) => {
+      mark(event, false);
+      if (!isOurs(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      onDrop(dragged);
+      dragged = [];
+    },
+  };
+};

@@ -5,7 +5,8 @@ const kept: { readonly path: string; readonly dropped: readonly Dropped[] }[] = 
 
 const isOfFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') ?? false;
 
-const over = (event: DragEvent): void => {
+/** Says that files may be dropped here, both on what the pointer enters and on what it is over. */
+const accept = (event: DragEvent): void => {
   if (isOfFiles(event)) event.preventDefault();
 };
 
@@ -20,13 +21,15 @@ const drop = (event: DragEvent): void => {
  * place of the page.
  */
 export function keepEarlyDrops(): void {
-  addEventListener('dragover', over);
+  addEventListener('dragenter', accept);
+  addEventListener('dragover', accept);
   addEventListener('drop', drop);
 }
 
 /** Returns what was kept for the page that is shown, and keeps no more: the page takes what is dropped from now on. */
 export function takeEarlyDrops(): Dropped[] {
-  removeEventListener('dragover', over);
+  removeEventListener('dragenter', accept);
+  removeEventListener('dragover', accept);
   removeEventListener('drop', drop);
   return kept.splice(0).flatMap(({ path, dropped }) => (path === location.pathname ? dropped : []));
 }
