@@ -3,8 +3,8 @@ import { pageLanguage } from '../api/page-language.ts';
 import { PREVIEW_FRAME } from './preview-frame.ts';
 
 /**
- * The first segments of the addresses of the tenant's pages (pkg/web/app). What stands behind them is the script's business: one
- * document answers all of them.
+ * The first segments of the addresses of the tenant's pages. What stands behind them is the script's business: one document
+ * answers all of them. hack/web-sections.test.ts compares them with pkg/web/app/routes.tsx.
  */
 export const SECTIONS: ReadonlySet<string> = new Set([
   '',

@@ -11,7 +11,7 @@ type Page = ComponentType & { readonly preload: () => Promise<unknown> };
 
 /** A page of the app. */
 export interface AppRoute {
-  /** As preact-iso matches it: `/files/:id?`, `/admin/*`. Its first segment is one of SECTIONS. */
+  /** As preact-iso matches it: `/files/:id?`, `/admin/*`. Its first segment is also one of SECTIONS in pkg/http/app-page.ts. */
   readonly path: string;
   readonly page: Page;
   /** Its entry in the main navigation; without one it has none. */
@@ -106,6 +106,14 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/admin/links', page: page(async () => (await import('./admin/link-rules-page.tsx')).LinkRulesPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
 ];
+
+/** First segments of the app's addresses that have no route: signing in, a new password, and what nobody has built yet. */
+const WITHOUT_ROUTE = ['account', 'reset', 'sign-in'];
+
+const sections = [...new Set([...ROUTES.map(({ path }) => path.split('/')[1] ?? ''), ...WITHOUT_ROUTE])];
+
+/** Matches the addresses (path and query) of the app. A link to another address loads a document. */
+export const IN_APP = new RegExp(`^/(?:${sections.join('|')})(?:[/?#]|$)`);
 
 /** Loads the script of the page at `path` before it is shown. Resolves also if that fails: the page says so when it is shown. */
 export async function loadPageAt(path: string): Promise<void> {
