@@ -91,7 +91,7 @@ export const de: Texts<typeof en> = {
   'status.delivered': 'Zugestellt',
   'status.failed': 'Fehlgeschlagen',
   'status.canceled': 'Abgebrochen',
-  'event.all': 'Alle Ereignisse',
+  allEvents: 'Alle Ereignisse',
   time: 'Zeit',
   attempts: 'Versuche',
   delivery: 'Zustellung von {event}',

@@ -87,7 +87,7 @@ export const en = {
   'status.delivered': 'Delivered',
   'status.failed': 'Failed',
   'status.canceled': 'Canceled',
-  'event.all': 'All events',
+  allEvents: 'All events',
   time: 'Time',
   attempts: 'Attempts',
   delivery: 'Delivery of {event}',

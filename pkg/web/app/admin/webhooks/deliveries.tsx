@@ -73,7 +73,7 @@ export function Deliveries({ webhook, mayChange, turn, onNews }: Props) {
             isLabelHidden
             value={event}
             onValue={setEvent}
-            options={[{ value: '', label: t('event.all') }, ...webhook.events.map((value) => ({ value, label: value }))]}
+            options={[{ value: '', label: t('allEvents') }, ...webhook.events.map((value) => ({ value, label: value }))]}
           />
           {mayChange && (
             <Button icon="refresh" onClick={() => setReplaying(true)}>

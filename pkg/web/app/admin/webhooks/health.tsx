@@ -13,15 +13,3 @@ function healthOf({ active, disabled_reason, failing_since, last_delivery_at }: 
   if (failing_since !== null) return ['health.failing', 'danger'];
   return last_delivery_at === null ? ['health.new', 'info'] : ['health.ok', 'success'];
 }
-
-type EventName = Webhook['events'][number];
-
-/** All events, in the order in which they are offered. */
-export const EVENTS: readonly EventName[] = [
-  'file.created',
-  'file.updated',
-  'file.deleted',
-  'user.created',
-  'user.updated',
-  'grade.submitted',
-];

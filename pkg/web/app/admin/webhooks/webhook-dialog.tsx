@@ -4,11 +4,15 @@ import { Button } from '../../../design/button.tsx';
 import { Checkbox } from '../../../design/checkbox.tsx';
 import { Dialog } from '../../../design/dialog.tsx';
 import { TextField } from '../../../design/text-field.tsx';
-import { t } from '../../../text/webhooks.ts';
+import { NAMED_EVENTS, t } from '../../../text/webhooks.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
 import { useSubmit } from '../../use-submit.ts';
-import { EVENTS } from './health.tsx';
+
+type EventName = Webhook['events'][number];
+
+/** The types demand that all events of the API have a name, and no others. */
+const EVENTS: readonly EventName[] = NAMED_EVENTS;
 
 interface Props {
   /** Undefined: a new one. */
@@ -23,7 +27,7 @@ export function WebhookDialog({ webhook, onClose, onMade, onChanged }: Props) {
   const client = useClient();
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');
-  const [events, setEvents] = useState<readonly Webhook['events'][number][]>(webhook?.events ?? ['file.created']);
+  const [events, setEvents] = useState<readonly EventName[]>(webhook?.events ?? ['file.created']);
   // The page reads the webhook again while somebody types: what another person changes meanwhile is not overwritten.
   const [ifMatch] = useState(webhook?.etag);
   const [isTried, setTried] = useState(false);
