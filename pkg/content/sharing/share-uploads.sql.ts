@@ -1,6 +1,7 @@
 import { permissionSet } from '../../access/permission-sets.ts';
 import type { Actor } from '../../api/actor.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
+import { LimitReached } from '../../store/postgres/errors.ts';
 import { grantsOf } from '../model/access/grants-of-user.sql.ts';
 import type { OpenFolderShare } from './open-shares.sql.ts';
 
@@ -70,10 +71,18 @@ const FREE = `
     AS free
   FROM users u WHERE u.id = $1`;
 
-/** Returns how many bytes more somebody may store, in their own quota and in the tenant's limit. Runs one statement. */
+/**
+ * Returns how many bytes more somebody may store, in their own quota and in the tenant's limit; 0 where they or the tenant may
+ * have no more files. Runs one statement.
+ */
 export async function freeBytesOf(sql: Executor, userId: number, now: Date): Promise<number> {
-  const [row] = await sql.prepared<{ free: number }>('content-share-free', FREE, [userId, now]);
-  return row?.free ?? 0;
+  try {
+    const [row] = await sql.prepared<{ free: number }>('content-share-free', FREE, [userId, now]);
+    return row?.free ?? 0;
+  } catch (error) {
+    if (error instanceof LimitReached) return 0;
+    throw error;
+  }
 }
 
 const SENT = `

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { UPLOADS_PER_HOUR } from '../../../pkg/content/sharing/link-uploads.service.ts';
 import { NAME_ATTEMPTS } from '../../../pkg/content/model/names/names.policy.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import type { ApiReply } from '../../support/clients/api.ts';
 import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
@@ -110,6 +111,25 @@ describe('a file request', () => {
     large.push((await show(locked.token)).body.max_upload_size);
 
     expect(large).toEqual([9_961_472, 9_699_328, 0, 20 << 20]);
+  });
+
+  test('opens where nobody may have more files, lists what is there, and says that it takes nothing', async () => {
+    const { ada, folder, token } = await request({ mode: 'both' });
+    await ada.api.upload('/files', { name: 'notes.txt', file: Buffer.from('notes'), fields: { folder_id: folder } });
+    const limit = (files: number | null) =>
+      tenant.rows.pool.query('UPDATE carrel.tenants SET files_limit = $2 WHERE role = $1', [tenantRole(tenant.slug), files]);
+    await limit(1);
+    try {
+      const shown = await show(token);
+      const children = await tenant.anonymous.get(`/s/${token}/children`);
+
+      expect([shown.status, shown.body]).toEqual([200, expect.objectContaining({ name: 'essays', max_upload_size: 0 })]);
+      expect(children.body.data.map(({ name }: { name: string }) => name)).toEqual(['notes.txt']);
+      expect(codes([await send(token)])).toEqual([[507, 'quota_exceeded']]);
+    } finally {
+      await limit(null);
+    }
+    expect((await show(token)).body.max_upload_size).toBe(20 << 20);
   });
 
   test('renames a file whose name is taken, with the sender’s name, and does not say so', async () => {
