@@ -42,10 +42,11 @@ test.each([
 });
 
 test('a hostile header is read in a moment', () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const piece of ['<', '<a>', '<a>;', ';rel="', '<a>; rel="\\', '; =', ' ;\t'])
     nextPage(piece.repeat(16_384 / piece.length), PAGE);
-  expect(performance.now() - started).toBeLessThan(500);
+  // CPU time does not include other programs on a busy machine.
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
 });
 
 test.each([

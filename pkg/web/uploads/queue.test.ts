@@ -330,6 +330,7 @@ test('an event costs the same in a list of 100,000 as in one of 1,000', () => {
   };
   time(1_000);
 
-  // A list that is gone through at each event would take 100 times as long.
-  expect(Math.min(time(100_000), time(100_000), time(100_000))).toBeLessThan(10 * Math.max(time(1_000), 5));
+  // A list that is gone through at each event would take 100 times as long. Of ten, a busy machine lets one pass undisturbed.
+  const least = Math.min(...Array.from({ length: 10 }, () => time(100_000)));
+  expect(least).toBeLessThan(10 * Math.max(time(1_000), 5));
 });

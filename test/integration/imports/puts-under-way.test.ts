@@ -64,7 +64,7 @@ test('an archive that is refused while the store makes objects of its first cont
 
   const end = await jobEnd(api, body.id);
   expect([end.state, end.error?.code]).toEqual(['failed', 'archive_refused']);
-  await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before, 10_000);
+  await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before);
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
@@ -84,6 +84,6 @@ test('an import that is canceled while the store makes objects of its contents l
   await releaseLate();
 
   await waitFor('the worker to be idle', async () => (await tenant.db.query(IMPORTS)).length === 0);
-  await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before, 10_000);
+  await waitFor('what was stored to go', async () => (await objectCount(tenant)) === before);
   expect(await faultsOf(tenant)).toEqual([]);
 });

@@ -242,7 +242,7 @@ test('no part of an export is sent long after its cancellation, and none is left
 
   expect([canceled.status, canceled.body.state]).toEqual([202, 'canceled']);
   // Less than half a second on a quiet machine; an export that goes on takes some 30 s.
-  expect(lastMs).toBeLessThan(5_000);
+  expect(lastMs).toBeLessThan(15_000);
   await expectNothingLeft(id, row);
   expect((await api.get(`/jobs/${id}`)).body).toMatchObject({ state: 'canceled', result: null });
 });

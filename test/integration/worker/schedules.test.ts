@@ -165,7 +165,8 @@ describe('a schedule whose job is lost is due again when a worker starts', () =>
     expect([await runsOf(leftOut), (await shown(leftOut)).missed_runs, (await ticksOf(leftOut)).map(({ task }) => task)]).toEqual(
       [[], 1, [null]],
     );
-    expect(await worker.metrics()).toMatch(/carrel_schedule_ticks_total\{outcome="missed",program="worker"\} 1/);
+    const missed = /carrel_schedule_ticks_total\{outcome="missed",program="worker"\} 1/;
+    await waitFor('the count of what was missed', async () => missed.test(await worker.metrics()));
     for (const id of [caughtUp, leftOut]) expect(await jobsOf(id)).toEqual([{ isDead: false }, { isDead: true }]);
     expect(await jobsOf(gone)).toEqual([{ isDead: true }]);
     await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);

@@ -287,10 +287,10 @@ test('a webhook that is deleted while deliveries are under way gets no more of t
   expect((await tenant.admin.delete(`/webhooks/${id}`)).status).toBe(204);
 
   await waitFor('the rest to be canceled', async () => (await states(id)).every(({ state }) => state !== 'pending'));
-  const settled = receiver.received.length;
-  await emitGrades(tenant, 1);
+  const [later] = await emitGrades(tenant, 1);
   expect(countBy(await states(id), ({ state }) => state)).toMatchObject({ canceled: expect.any(Number) });
-  expect(receiver.received).toHaveLength(settled);
+  // What was on its way at the deletion may still arrive.
+  expect(receiver.received.map((each) => each.id)).not.toContain(later);
 });
 
 const states = (endpoint: string) =>
