@@ -194,6 +194,42 @@ test('closing the list ends a walk through folders too', async () => {
   expect(uploader.search.isRunning).toBe(false);
 });
 
+/** Finds one file, and another one after `goOn`. */
+async function* slowly(goOn: Promise<void>): AsyncGenerator<Batch> {
+  yield batchOf({});
+  await goOn;
+  yield batchOf({});
+}
+
+test('a search goes on as long as one of its walks; closing the list ends all, and adds nothing that they find', async () => {
+  const { uploader } = uploaderOf();
+  const goOn = Promise.withResolvers<void>();
+  const walks = [uploader.add(null, slowly(goOn.promise)), uploader.add(null, slowly(goOn.promise))];
+  await uploader.add(null, [batchOf({})]);
+  const wasRunning = uploader.search.isRunning;
+
+  uploader.close();
+  goOn.resolve();
+  await Promise.all(walks);
+
+  expect([wasRunning, uploader.search.isRunning, uploader.queue.ids]).toEqual([true, false, []]);
+});
+
+test('what is found after a sign-out is not sent, whoever signs in next', async () => {
+  const { uploader, calls } = uploaderOf();
+  const goOn = Promise.withResolvers<void>();
+  const walk = uploader.add(null, slowly(goOn.promise));
+  await settled();
+
+  uploader.leave();
+  goOn.resolve();
+  await walk;
+  await uploader.add(null, [batchOf({})]);
+  await settled();
+
+  expect(calls).toHaveLength(1);
+});
+
 test('after a sign-out nothing is sent any more, and what is kept stays for the next sign-in', async () => {
   const { uploader, calls, discarded, kept } = uploaderOf();
   await uploader.add(null, [batchOf(large('film.mp4'))]);

@@ -43,7 +43,8 @@ export class Uploader {
   readonly #done = new Map<string | null, number>();
   readonly #listeners = new Set<() => void>();
   #search = NO_SEARCH;
-  #searching: AbortController | undefined;
+  /** How to stop each walk that is running. */
+  readonly #walks = new Set<AbortController>();
   #isPumping = false;
   #isNoticed = false;
   #noticedAt = 0;
@@ -75,16 +76,17 @@ export class Uploader {
   ): Promise<void> {
     const before = this.#search.isRunning ? this.#search : NO_SEARCH;
     this.#search = { ...before, isRunning: true };
-    this.#searching = stop;
+    this.#walks.add(stop);
     try {
-      for await (const batch of batches) this.#addBatch(folderId, batch);
+      for await (const batch of batches) {
+        if (stop.signal.aborted) break;
+        this.#addBatch(folderId, batch);
+      }
     } catch (error) {
       if (!stop.signal.aborted) throw error;
     } finally {
-      if (this.#searching === stop) {
-        this.#searching = undefined;
-        this.#search = { ...this.#search, isRunning: false };
-      }
+      this.#walks.delete(stop);
+      if (this.#walks.size === 0) this.#search = { ...this.#search, isRunning: false };
       this.#changed();
     }
   }
@@ -152,19 +154,21 @@ export class Uploader {
 
   /** Cancels what has not ended, and empties the list. */
   close(): void {
-    this.#searching?.abort(new DOMException('the person cancelled it', 'AbortError'));
+    this.#stopWalks('the person cancelled it');
     const ids = this.queue.ids;
     this.queue.clear(true);
     for (const id of ids) this.#release(id);
     this.#search = NO_SEARCH;
   }
 
-  /** Stops everything. What is kept continues when the same person comes back. */
+  /** Stops everything, for good. What is kept continues when the same person comes back. */
   leave(): void {
-    this.#searching?.abort(new DOMException('the person signed out', 'AbortError'));
+    this.#stopWalks('the person signed out');
     for (const id of this.queue.ids) this.#stop(id);
     this.#running.clear();
     this.queue.clear(true);
+    // What is still being read arrives later, and must not be sent as somebody else.
+    this.queue.hold = { reason: 'signed-out' };
   }
 
   #addBatch(folderId: string | null, { files, emptyFolders, leftOut, unreadable }: Batch): void {
@@ -259,6 +263,10 @@ export class Uploader {
       if (!isCurrent()) return;
       this.queue.failed(id, error instanceof Refused ? error.problem : { code: 'page_failed', message: String(error) });
     }
+  }
+
+  #stopWalks(why: string): void {
+    for (const walk of this.#walks) walk.abort(new DOMException(why, 'AbortError'));
   }
 
   #stop(id: number): void {
