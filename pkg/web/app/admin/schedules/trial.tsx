@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from '../../../api/client.ts';
+import { newId } from '../../../api/new-id.ts';
 import type { Batch, BatchJob, JobItem, ScheduledBatch } from '../../../api/operations.generated.ts';
 import { type ApiProblem, isAbort, problemOf } from '../../../api/problem.ts';
 import { Progress } from '../../../design/progress.tsx';
@@ -78,7 +79,7 @@ function Found({ job, items }: Outcome) {
 
 async function tryBatch(client: Client, batch: ScheduledBatch, signal: AbortSignal): Promise<Outcome> {
   const body = { ...batch, dry_run: true } as Batch;
-  const begun = await client.post('/batch', { body, signal, idempotencyKey: crypto.randomUUID() });
+  const begun = await client.post('/batch', { body, signal, idempotencyKey: newId() });
   const job = await followJob(client, begun.id, () => undefined, signal);
   const { data } = await client.get('/jobs/{id}/items', { path: { id: job.id }, query: { limit: SHOWN }, signal });
   return { job: job as BatchJob, items: data };
