@@ -1,11 +1,15 @@
 import { render } from 'preact';
 import { connect } from '../api/browser.ts';
 import { Client } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
 import '../design/index.css';
+import { toasts } from '../design/toasts.ts';
 import { App } from './app.tsx';
 import { textsLoaded } from '../text/language.ts';
+import { t } from '../text/shell.ts';
 import { applyPreferences, language } from './preferences.ts';
 import { PreviewHost } from './preview/host.tsx';
+import { problemText } from './problem-text.ts';
 import { loadPageAt } from './routes.tsx';
 import { slots } from './shell/slots.ts';
 import { keepEarlyDrops } from './uploads/early-drops.ts';
@@ -30,9 +34,15 @@ async function start(root: Element): Promise<void> {
   const page = loadPageAt(location.pathname);
   await applyPreferences();
   render(<InLanguage />, root);
-
-  // The first view needs none of these.
   await page;
+  await addLateParts().catch((error: unknown) => {
+    const action = { label: t('failure.retry'), onSelect: () => location.reload() };
+    toasts.show({ text: problemText(problemOf(error)), tone: 'danger', action });
+  });
+}
+
+/** Loads what the first view does not need. */
+async function addLateParts(): Promise<void> {
   const [{ keepFocus }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
     import('./shell/kept-focus.ts'),
     import('./uploads/uploads.tsx'),

@@ -95,3 +95,15 @@ test('a page whose script cannot be loaded says so, and its button loads the new
   await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
   await page.close();
 });
+
+test('a page whose uploads cannot be loaded says so, and its button loads the new build', async () => {
+  const page = await openSignedIn(browser, tenant, tenant.administrator, '/files');
+  await page.route('**/assets/uploads-*.js', (route) => route.abort());
+  await page.reload();
+  await page.getByText('Load it again.').first().waitFor();
+  await page.unroute('**/assets/uploads-*.js');
+  await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Try again' }).click();
+
+  await page.getByRole('button', { name: 'Upload', exact: true }).waitFor();
+  await page.close();
+});
