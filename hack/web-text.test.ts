@@ -56,6 +56,14 @@ test.each(parts)('both languages of $name have the same keys, with the same valu
   }
 });
 
+test('texts whose script is gone stay in English, and the page goes on', async () => {
+  await speak('de');
+  const { t: own } = part({ title: 'Files' }, { de: () => Promise.reject(new Error('404')) });
+  await textsLoaded();
+
+  expect(own('title')).toBe('Files');
+});
+
 test.each(parts)('a page uses each text of $name', ({ english, users }) => {
   const isUsed = (key: string): boolean => {
     const stem = key.replace(/\.(one|other)$/, '').replace(/^(picker\..+)For$/, '$1');

@@ -35,7 +35,8 @@ export function part<const En extends Readonly<Record<string, string>>>(en: En, 
   const own = {
     async load() {
       const wanted = language;
-      const loaded = wanted === 'en' ? en : await others[wanted]();
+      // Without their script the texts stay in English: the page itself still works.
+      const loaded = wanted === 'en' ? en : await others[wanted]().catch(() => en);
       if (wanted === language) texts = loaded;
     },
   };
