@@ -96,6 +96,7 @@ export const de: Texts<typeof en> = {
   showCourse: 'Kurs öffnen',
   download: 'Archiv herunterladen',
   linkEnds: 'Das Archiv wird gelöscht',
+  archiveGone: 'Das Archiv wurde gelöscht. Erstellen Sie es neu, wenn Sie es noch brauchen.',
 
   'imported.one': '{count} Datei entpackt',
   'imported.other': '{count} Dateien entpackt',

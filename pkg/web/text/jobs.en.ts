@@ -92,6 +92,7 @@ export const en = {
   showCourse: 'Open course',
   download: 'Download archive',
   linkEnds: 'The archive is deleted',
+  archiveGone: 'The archive has been deleted. Pack it again if you still need it.',
 
   'imported.one': '{count} file unpacked',
   'imported.other': '{count} files unpacked',

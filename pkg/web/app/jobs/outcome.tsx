@@ -8,7 +8,7 @@ import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { outcomeInWords } from './job-in-words.ts';
-import { folderAddress } from './ways.ts';
+import { folderAddress, isArchiveGone } from './ways.ts';
 
 /** What came of a job, and the way to it. */
 export function Outcome({ job }: { readonly job: Job }) {
@@ -30,6 +30,7 @@ function Way({ job }: { readonly job: Job }) {
         </LinkButton>
       </p>
     );
+  if (isArchiveGone(job)) return <p>{t('archiveGone')}</p>;
   if (job.kind === 'export' && job.result && job.state === 'succeeded')
     return (
       <p class="jobs-way">

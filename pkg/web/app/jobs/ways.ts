@@ -13,12 +13,18 @@ interface Way {
   readonly isDownload?: boolean;
 }
 
-/** The way to what came of a job; undefined if nothing did, or not yet. */
+/** Says whether an export's archive has been deleted by now. */
+export const isArchiveGone = (job: Job): boolean =>
+  job.kind === 'export' && job.result?.expires_at != null && Date.parse(job.result.expires_at) <= Date.now();
+
+/** The way to what came of a job; undefined if nothing did, not yet, or no longer. */
 export function wayOf(job: Job): Way | undefined {
   if (job.kind === 'import' || job.kind === 'copy_folder')
     return { href: folderAddress(job.result.folder_id), label: t('showFolder') };
-  if (job.kind === 'export')
-    return job.state === 'succeeded' && job.result ? { href: job.result.url, label: t('download'), isDownload: true } : undefined;
+  if (job.kind === 'export') {
+    if (job.state !== 'succeeded' || !job.result || isArchiveGone(job)) return undefined;
+    return { href: job.result.url, label: t('download'), isDownload: true };
+  }
   if (job.kind === 'optimize' || job.kind === 'translate')
     return job.result ? { href: fileAddress(job, job.result.file_id), label: t('showFile') } : undefined;
   if (job.kind === 'sync_roster' && job.subject) return { href: `/courses/${job.subject.id}`, label: t('showCourse') };
