@@ -52,6 +52,11 @@ export const unreachable = (cause?: unknown): ApiProblem =>
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
 
+const PASSING: ReadonlySet<string> = new Set(['unreachable', 'unavailable', 'rate_limit_exceeded', 'internal']);
+
+/** Says whether a problem passes by itself: what was asked for may be there the next time. */
+export const isPassing = (error: unknown): boolean => error instanceof ApiProblem && PASSING.has(error.code);
+
 /** Reads the API's error shape. A proxy in between may answer in another: then no server of ours answered. */
 export async function problemOfReply(reply: Response): Promise<ApiProblem> {
   const text = await reply.text().catch(() => '');

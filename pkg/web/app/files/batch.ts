@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.ts';
 import { newId } from '../../api/new-id.ts';
 import { Observed } from '../../api/observed.ts';
 import type { Batch as BatchBody, BatchJob } from '../../api/operations.generated.ts';
+import { isPassing } from '../../api/problem.ts';
 import type { Entry } from './entry.ts';
 
 /** The most that one batch takes. */
@@ -81,10 +82,20 @@ export class Batch {
         // One that has just ended can no longer be canceled.
         await this.#client.post('/jobs/{id}/cancel', { path: { id: job.id }, signal }).catch(() => undefined);
       }
-      job = (await this.#client.get('/jobs/{id}', { path: { id: job.id }, signal })) as BatchJob;
+      job = await this.#read(job, signal);
       this.progress.set({ done: before + job.progress.done, total: this.#items.length });
     }
     return job;
+  }
+
+  /** Returns the job as it is by now; as it was if nobody can read it for a moment, while it goes on. */
+  async #read(job: BatchJob, signal: AbortSignal): Promise<BatchJob> {
+    try {
+      return (await this.#client.get('/jobs/{id}', { path: { id: job.id }, signal })) as BatchJob;
+    } catch (error) {
+      if (isPassing(error)) return job;
+      throw error;
+    }
   }
 
   async #whyFailed(id: string, signal: AbortSignal): Promise<string | undefined> {

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { ApiProblem, isAbort, problemOf } from '../../api/problem.ts';
 import { Confirm } from '../../design/confirm.tsx';
 import type { Selection } from '../../design/grid/selection.ts';
 import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
 import { problemText } from '../problem-text.ts';
-import { useClient, useMe } from '../services.ts';
+import { useMe, useServices } from '../services.ts';
 import { useLater } from '../use-later.ts';
 import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
@@ -36,29 +36,29 @@ export interface FileActions {
 type Asked = { readonly kind: 'move' | 'copy' | 'purge'; readonly entries: readonly Entry[] };
 
 export function useFileActions(list: EntryList): FileActions {
-  const client = useClient();
+  const { client, session } = useServices();
   const { reload: reloadMe } = useMe();
   const [running, setRunning] = useState<{ readonly batch: Batch; readonly label: string }>();
   const [asked, setAsked] = useState<Asked>();
   const [Destination, loadDestination] = useLater(async () => (await import('./destination-dialog.tsx')).DestinationDialog);
-  const abort = useRef(new AbortController());
   const latest = useRef(list);
   latest.current = list;
-  useEffect(() => () => abort.current.abort(), []);
 
   const say = (error: unknown): void => {
     if (!isAbort(error)) toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
   };
 
-  /** Runs a batch, shows its progress, and says how it ended. `hide`: the entries leave this list. */
+  /** Runs a batch, shows its progress, and says how it ended, also when the page has been left meanwhile. */
   const run = async (entries: readonly Entry[], operation: Operation, says: Says): Promise<void> => {
     if (entries.length === 0) return;
     const ids = new Set(entries.map(({ id }) => id));
     const batch = new Batch(client, operation, entries);
+    const stop = new AbortController();
+    const unfollow = session.state.subscribe(() => session.state.value.name === 'signed-out' && stop.abort());
     setRunning({ batch, label: says.running });
     if (says.leaves) latest.current.change((rows) => rows.without(ids));
     try {
-      const { done, failed, code, isCanceled } = await batch.run(abort.current.signal);
+      const { done, failed, code, isCanceled } = await batch.run(stop.signal);
       const why = code === undefined ? '' : problemText(new ApiProblem({ status: 0, code, message: '' }));
       if (failed > 0) toasts.show({ tone: 'danger', text: `${count('failed', failed)} ${why}`.trim() });
       else if (isCanceled) toasts.show({ text: count('canceled', done) });
@@ -66,6 +66,7 @@ export function useFileActions(list: EntryList): FileActions {
     } catch (error) {
       say(error);
     } finally {
+      unfollow();
       setRunning(undefined);
       await latest.current.reload();
       reloadMe();

@@ -1,12 +1,10 @@
 import type { Client } from '../../api/client.ts';
 import type { Job } from '../../api/operations.generated.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { ApiProblem, isPassing } from '../../api/problem.ts';
 import { linesOf } from './lines-of.ts';
 
 /** A stream ends after some minutes, and a server may restart. */
 const RECONNECT_MS = 1_000;
-/** Codes that pass: the job goes on while nobody can read it. */
-const PASSING: ReadonlySet<string> = new Set(['unreachable', 'unavailable', 'rate_limit_exceeded', 'internal']);
 const PASSING_SECONDS = 5;
 
 /**
@@ -25,7 +23,7 @@ export async function followJob(client: Client, id: string, report: (job: Job) =
     } catch (error) {
       signal.throwIfAborted();
       // A stream that breaks is a TypeError of the browser.
-      if (error instanceof ApiProblem && !PASSING.has(error.code)) throw error;
+      if (error instanceof ApiProblem && !isPassing(error)) throw error;
       if (error instanceof ApiProblem) wait = (error.retryAfter ?? PASSING_SECONDS) * 1_000;
     }
     await pause(wait, signal);
