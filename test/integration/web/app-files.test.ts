@@ -296,6 +296,21 @@ test('a batch whose progress cannot be read for a moment is followed to its end'
   expect(lost).toBeGreaterThan(1);
 });
 
+test('what somebody has gone to outside of the pictures keeps the focus when the folder changes', async () => {
+  const { page, person } = await personWith('first.txt');
+  await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+  await page.getByRole('gridcell').first().focus();
+  // As when the window loses the focus: it goes to nothing in particular.
+  await page.evaluate('document.activeElement.blur()');
+  await page.getByRole('button', { name: 'New folder' }).focus();
+  await add(person, ['second.txt']);
+  await row(page, 'second.txt').waitFor();
+  const focused = await page.evaluate('document.activeElement.textContent');
+  await page.evaluate('localStorage.clear()');
+
+  expect(focused).toBe('New folder');
+});
+
 test('a search shows its hits as one types, narrows by filters, and survives a reload', async () => {
   const { page } = await personWith('Notes/report on cells.txt', 'cells.png', 'other.txt');
   await page.getByRole('searchbox', { name: 'Search files' }).waitFor();

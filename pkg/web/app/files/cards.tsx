@@ -62,11 +62,14 @@ export function Cards(props: Props) {
   }, [loaded]);
   useLayoutEffect(() => void (focusedId.current = loaded[at]?.id), [at, loaded]);
   useLayoutEffect(() => {
-    if (!isFocused.current || document.activeElement?.closest(NOT_OURS)) return;
+    const focused = document.activeElement;
+    // A field in a card keeps the focus; so does what somebody has gone to outside of the cards.
+    if (!isFocused.current || focused?.closest(NOT_OURS)) return;
+    if (focused !== document.body && !list.current?.contains(focused)) return;
     const current = cell(at);
     // A card that leaves the screen takes its element along: the list holds the focus for it.
-    if (current && !current.contains(document.activeElement)) current.focus({ preventScroll: true });
-    else if (!current && document.activeElement === document.body) list.current?.focus({ preventScroll: true });
+    if (current && !current.contains(focused)) current.focus({ preventScroll: true });
+    else if (!current && focused === document.body) list.current?.focus({ preventScroll: true });
   }, [at, start, end, loaded]);
 
   const extend = (to: number): void => onSelection(selectionOf(rangeOf(anchor.current, to, (index) => loaded[index]?.id)));
