@@ -62,7 +62,11 @@ export class Thumbnails {
     const canvas = new OffscreenCanvas(Math.max(1, picture.width * scale), Math.max(1, picture.height * scale));
     canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height);
     picture.close();
-    const url = URL.createObjectURL(await canvas.convertToBlob({ type: 'image/webp', quality: 0.8 }));
+    const thumbnail = await canvas.convertToBlob({ type: 'image/webp', quality: 0.8 });
+    // The same picture may be made for a card and for the details at once.
+    const known = this.#made.get(keyOf(entry));
+    if (known !== undefined) return known;
+    const url = URL.createObjectURL(thumbnail);
     this.#made.set(keyOf(entry), url);
     const [oldest] = this.#made;
     if (this.#made.size > CACHED_MAX && oldest) {
