@@ -16,7 +16,7 @@ export const en = {
   search: 'Search links by name',
   clearSearch: 'Clear the search',
   noneFoundTitle: 'No link found',
-  noneFoundText: 'There is no link of a file or folder with these letters in its name.',
+  noneFoundText: 'No file or folder that has a link contains these letters in its name.',
   'found.one': '{count} link',
   'found.other': '{count} links',
   foundMore: 'The first {count} links',

@@ -2,10 +2,10 @@
 export const en = {
   title: 'Change password',
   text: 'You stay signed in here. Your other devices are signed out.',
-  current: 'Present password',
-  missing: 'Enter the password that you have.',
+  current: 'Current password',
+  missing: 'Enter your current password.',
   wrong: 'This is not your password.',
   cancel: 'Cancel',
   do: 'Change password',
-  changed: 'Your password is changed.',
+  changed: 'Your password has been changed.',
 } as const;

@@ -53,7 +53,7 @@ export const en = {
   manyHits: '{number} of more than {total}',
   formerHit: 'Previous hit',
   nextHit: 'Next hit',
-  endFind: 'End the search',
+  endFind: 'Close the search',
   locked: 'This file is locked with a password.',
   password: 'Password',
   showPassword: 'Show password',

@@ -15,7 +15,7 @@ export const de: Texts<typeof en> = {
   rules: 'Regeln für Links festlegen',
   'rules.text': 'Entscheiden Sie, ob Links ein Passwort brauchen, wann sie enden und ob sie Uploads annehmen.',
   schedules: 'Regelmäßige Arbeit planen',
-  'schedules.text': 'Lassen Sie alten Papierkorb leeren, einen Ordner archivieren oder alle Dateien prüfen, wann Sie es wollen.',
+  'schedules.text': 'Leeren Sie den Papierkorb, archivieren Sie einen Ordner oder prüfen Sie alle Dateien, zu Zeiten Ihrer Wahl.',
   files: 'Dateien hochladen',
   'files.text': 'Legen Sie Dateien oder ganze Ordner ab, und geben Sie sie für Personen und Gruppen frei.',
   done: 'Erledigt',

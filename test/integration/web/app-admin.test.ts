@@ -42,7 +42,7 @@ test('a person changes their password, stays signed in, and is signed out elsewh
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Change password …' }).click();
   const dialog = page.getByRole('dialog', { name: 'Change password' });
-  await dialog.getByLabel('Present password').fill('not the one');
+  await dialog.getByLabel('Current password').fill('not the one');
   await dialog.getByLabel('New password').fill('short');
   await dialog.getByRole('button', { name: 'Change password' }).click();
   await dialog.getByText('Use at least 8 characters.').waitFor();
@@ -50,9 +50,9 @@ test('a person changes their password, stays signed in, and is signed out elsewh
   await dialog.getByRole('button', { name: 'Change password' }).click();
   await dialog.getByText('This is not your password.').waitFor();
   const findings = await axeFindings(page);
-  await dialog.getByLabel('Present password').fill(password);
+  await dialog.getByLabel('Current password').fill(password);
   await dialog.getByRole('button', { name: 'Change password' }).click();
-  await page.getByText('Your password is changed.').first().waitFor();
+  await page.getByText('Your password has been changed.').first().waitFor();
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Trash' }).click();
   await page.getByRole('heading', { name: 'Trash' }).waitFor();
 
