@@ -163,6 +163,22 @@ test('a number of days that is typed in part does not remove the rule', async ()
   expect((await tenant.admin.get('/settings')).body.share_links).toMatchObject({ max_days: 40, folder_uploads: false });
 });
 
+test('the form of a schedule says that one’s tags could not be loaded, rather than that there are none', async () => {
+  const page = await administrator('/admin/schedules');
+  await page.route('**/api/v1/tags?*', (route) => route.abort());
+  await page.getByRole('button', { name: 'Add schedule' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add schedule' });
+  await form.getByLabel('What it does').selectOption('Change many files');
+  await form.getByLabel('What happens to them').selectOption('Add a tag');
+  await form.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  const untold = await form.getByRole('option', { name: 'You have no tags yet' }).count();
+  await page.unroute('**/api/v1/tags?*');
+  await form.getByRole('button', { name: 'Try again' }).click();
+  await form.getByRole('option', { name: 'You have no tags yet' }).waitFor({ state: 'attached' });
+
+  expect([untold, await form.getByRole('alert').count()]).toEqual([0, 0]);
+});
+
 test.each([
   ['the welcome', '/welcome'],
   ['the people', '/admin/people'],

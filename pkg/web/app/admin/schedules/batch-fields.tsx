@@ -8,8 +8,8 @@ import { FolderField } from './folder-field.tsx';
 interface Props {
   readonly draft: BatchDraft;
   readonly onDraft: (draft: BatchDraft) => void;
-  /** One's own tags. */
-  readonly tags: readonly Tag[];
+  /** One's own tags; undefined until they are loaded. */
+  readonly tags: readonly Tag[] | undefined;
   /** Says what is missing. */
   readonly isTried: boolean;
 }
@@ -18,7 +18,7 @@ interface Props {
 export function BatchFields({ draft, onDraft, tags, isTried }: Props) {
   const { operation, folder, name, type, having, destination, tag } = draft;
   const change = (changes: Partial<BatchDraft>): void => onDraft({ ...draft, ...changes });
-  const known = tags.map(({ id, name: label }) => ({ value: id, label }));
+  const known = (tags ?? []).map(({ id, name: label }) => ({ value: id, label }));
   // Whoever made the schedule may have other tags.
   const tagsWith = (id: string) =>
     id === '' || known.some(({ value }) => value === id) ? known : [...known, { value: id, label: id }];
@@ -61,7 +61,7 @@ export function BatchFields({ draft, onDraft, tags, isTried }: Props) {
             label={t('tag')}
             value={tag}
             onValue={(value) => change({ tag: value })}
-            options={[{ value: '', label: tags.length === 0 ? t('tagNone') : t('tagChoose') }, ...tagsWith(tag)]}
+            options={[{ value: '', label: tags?.length === 0 ? t('tagNone') : t('tagChoose') }, ...tagsWith(tag)]}
             error={isTried && tag === '' ? t('tagMissing') : undefined}
           />
         )}

@@ -157,7 +157,8 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
           />
         </>
       )}
-      {kind === 'batch' && !isFixed && <BatchFields draft={draft} onDraft={setDraft} tags={tags.value ?? []} isTried={isTried} />}
+      {kind === 'batch' && !isFixed && <BatchFields draft={draft} onDraft={setDraft} tags={tags.value} isTried={isTried} />}
+      {tags.problem && <ProblemNote problem={tags.problem} onRetry={tags.reload} />}
       <TimesFields times={times} onTimes={setTimes} zone={zone} onZone={setZone} cronError={ofCron} />
       {upcoming.problem && ofCron === undefined && <ProblemNote problem={upcoming.problem} onRetry={upcoming.reload} />}
       {upcoming.value && <NextRuns times={upcoming.value.times} zone={zone} heading="h3" />}
