@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../design/button.tsx';
 import { classes } from '../../design/classes.ts';
 import { IconButton } from '../../design/icon-button.tsx';
@@ -66,15 +66,16 @@ export function FrameViewer({ entry, kind, stage, keys, onKey, onSource, onRefus
     addEventListener('message', receive);
     return () => removeEventListener('message', receive);
   }, []);
-  useEffect(() => {
-    if (kind !== 'pdf') return undefined;
+  useLayoutEffect(() => {
+    // Until then the keys are the browser's: there is nothing to find.
+    if (kind !== 'pdf' || !isShown) return undefined;
     const find = (): void => {
       frame.current?.focus();
       send({ type: 'find' });
     };
     keys.current = { 'Mod+f': find };
     return () => void (keys.current = {});
-  }, []);
+  }, [isShown]);
   useEffect(() => {
     if (!isReady || !value) return;
     const { theme, contrast } = document.documentElement.dataset;
