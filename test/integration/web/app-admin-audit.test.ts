@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { fits } from '../../support/clients/fits.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
@@ -52,8 +53,8 @@ test('the filter of a person is used by the keyboard alone, and removed', async 
   await waitFor('the address', async () => new URL(page.url()).searchParams.get('who') === user.id);
   await page.getByRole('button', { name: 'Remove all filters' }).click();
 
-  await waitFor('no filter in the address', async () => new URL(page.url()).search === '');
-  expect(await who.inputValue()).toBe('');
+  await waitFor('no filter in the address', () => new URL(page.url()).search === '');
+  await waitFor('the field to be empty', async () => (await who.inputValue()) === '');
 });
 
 test('a day without entries says so', async () => {
@@ -97,7 +98,7 @@ test('axe finds nothing on the log in light and dark, and at 400 % zoom nothing 
     found.push(...(await axeFindings(page)));
   }
   await page.setViewportSize(NARROW);
-  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await fits(page);
 
-  expect([found, cutOff]).toEqual([[], 0]);
+  expect(found).toEqual([]);
 });

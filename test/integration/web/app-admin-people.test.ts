@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { fits } from '../../support/clients/fits.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
@@ -114,6 +115,7 @@ test('nobody deletes or deactivates themselves, and the page of a person shows g
   const { body: me } = await tenant.admin.get('/users/me');
   const page = await administrator(`/admin/people/${me.id}`);
   await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { disabled: true }).first().waitFor();
   const disabled = await page.getByRole('menuitem', { disabled: true }).allTextContents();
   await page.goto(`${tenant.url}/admin/people/${user.id}`);
   await page.getByRole('link', { name: 'Botany' }).waitFor();
@@ -141,7 +143,7 @@ test('axe finds nothing on a person and their dialogs in light and dark, and at 
   };
   await look();
   await page.setViewportSize(NARROW);
-  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await fits(page);
   await act(page, 'Edit');
   await look();
   await page.keyboard.press('Escape');
@@ -149,5 +151,5 @@ test('axe finds nothing on a person and their dialogs in light and dark, and at 
   await page.getByText('What happens to their files?').waitFor();
   await look();
 
-  expect([found, cutOff]).toEqual([[], 0]);
+  expect(found).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { fits } from '../../support/clients/fits.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
@@ -88,7 +89,7 @@ test('a file is renamed in its place by keyboard, and a name that is taken is sa
   await page.getByText('The name is taken in this folder').first().waitFor();
   await page.keyboard.press('Escape');
 
-  expect(await namesOn(page)).toEqual(['other.txt', 'thesis.txt']);
+  await waitFor('both names', async () => (await namesOn(page)).join() === 'other.txt,thesis.txt');
 });
 
 test('a name that somebody types stays a field while others change the folder', async () => {
@@ -230,18 +231,13 @@ test('of 450 files the last one is reached by End, and all are selected by one k
 
   await page.keyboard.press('End');
   await row(page, 'file 450.txt').waitFor();
-  const focused = await page.evaluate('document.activeElement.textContent');
+  await waitFor('the last file to have the focus', () => page.evaluate(`document.activeElement.textContent === 'file 450.txt'`));
   const rendered = await page.locator('.c-grid-body > tr').count();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Delete');
   await page.getByText('450 items moved to the trash').first().waitFor();
 
-  expect([before, focused, rendered < 60, cards < 200]).toEqual([
-    '200 items are loaded, more follow',
-    'file 450.txt',
-    true,
-    true,
-  ]);
+  expect([before, rendered < 60, cards < 200]).toEqual(['200 items are loaded, more follow', true, true]);
   await page.getByText('This folder is empty').waitFor();
 });
 
@@ -318,13 +314,17 @@ test('a search shows its hits as one types, narrows by filters, and survives a r
   // Slower than the pause after which a search begins: the page of the search opens after the first letter.
   await page.keyboard.type('cells', { delay: 300 });
   await row(page, 'report on cells').waitFor();
-  const hits = await page.evaluate(`[...document.querySelectorAll('mark')].map((hit) => hit.textContent)`);
+  // The rows of the word's beginning are there before those of the word.
+  await waitFor('the whole word to be marked in both names', async () => {
+    const hits = await page.evaluate<string[]>(`[...document.querySelectorAll('mark')].map((hit) => hit.textContent)`);
+    return hits.join() === 'cells,cells';
+  });
   await page.getByLabel('Kind').selectOption('Text');
   await row(page, 'cells.png').waitFor({ state: 'detached' });
   await page.reload();
   await row(page, 'report on cells').waitFor();
 
-  expect([hits, await namesOn(page)]).toEqual([['cells', 'cells'], ['report on cells.txt']]);
+  expect(await namesOn(page)).toEqual(['report on cells.txt']);
 });
 
 test('the details of a file show its versions, and a former one becomes the current one', async () => {
@@ -368,9 +368,7 @@ test.each([
   }
   await page.setViewportSize(NARROW);
   // A phone has other columns, which come a moment later.
-  await waitFor('nothing to be cut off', () =>
-    page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
-  );
+  await fits(page);
 
   // A button without its text on the screen still has a name.
   found.push(...(await axeFindings(page)));

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { fits } from '../../support/clients/fits.ts';
 import { zipBytes } from '../../support/data/zip-bytes.ts';
 import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
 import { pdf } from '../../support/fakes/helpers/pdf.ts';
@@ -127,7 +128,8 @@ test('a job that runs shows how far it is, and what it has not done is not done 
   await page.getByText('Canceled', { exact: true }).waitFor();
 
   const { body } = await person.api.get(`/jobs/${job.id}`);
-  expect([body.state, await page.getByRole('button', { name: 'Cancel job' }).count()]).toEqual(['canceled', 0]);
+  await page.getByRole('button', { name: 'Cancel job' }).waitFor({ state: 'detached' });
+  expect(body.state).toBe('canceled');
 });
 
 test('administrators see whose each job is, and not what it is about', async () => {
@@ -145,6 +147,8 @@ test('administrators see whose each job is, and not what it is about', async () 
   expect(await page.getByRole('main').innerText()).not.toContain('private.txt');
 });
 
+const OF_HELPERS = /Translate|Optimise|Unpack/;
+
 test('the menu of a file has the helpers that are configured, and no other', async () => {
   const person = await tenant.user();
   await upload(person, 'thesis.pdf', pdf({ padding: 50_000 }), 'application/pdf');
@@ -152,9 +156,11 @@ test('the menu of a file has the helpers that are configured, and no other', asy
   const page = await pageOf(person);
   const commandsOf = async (name: string): Promise<string[]> => {
     await page.getByRole('button', { name: `Actions of ${name}` }).click();
+    // They are added once their script is there.
+    await page.getByRole('menuitem', { name: OF_HELPERS }).first().waitFor();
     const commands = await page.getByRole('menuitem').allInnerTexts();
     await page.keyboard.press('Escape');
-    return commands.filter((command) => /Translate|Optimise|Unpack/.test(command));
+    return commands.filter((command) => OF_HELPERS.test(command));
   };
 
   expect([await commandsOf('thesis.pdf'), await commandsOf('notes.txt')]).toEqual([['Optimise PDF …'], ['Translate …']]);
@@ -225,7 +231,7 @@ test.each([
     found.push(...(await axeFindings(page)));
   }
   await page.setViewportSize(NARROW);
-  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await fits(page);
 
-  expect([found, cutOff]).toEqual([[], 0]);
+  expect(found).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { TestBrowser } from '../../support/clients/chromium.ts';
 import type { TestTenant } from '../../support/programs/server.ts';
+import { waitFor } from '../../support/wait.ts';
 
 interface Credentials {
   readonly email: string;
@@ -27,6 +28,11 @@ export async function openSignedIn(browser: TestBrowser, tenant: TestTenant, per
   await signIn(page, person);
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
   return page;
+}
+
+/** Waits for the title of a page, which is set a moment after the page is shown. */
+export async function titled(page: Page, title: string): Promise<void> {
+  await waitFor(`the title “${title}”`, async () => (await page.title()) === title);
 }
 
 /** Says whether what is typed goes to this field, in whichever frame. */

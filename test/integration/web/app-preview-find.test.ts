@@ -81,8 +81,8 @@ test('Escape ends the search and leaves the file open', async () => {
     frame?.evaluate<boolean>(`CSS.highlights.get('pdf-hit').size + CSS.highlights.get('pdf-hit-now').size === 0`),
   );
 
+  await waitFor('the text to have the focus', () => frame?.evaluate<boolean>(`document.activeElement.tagName === 'MAIN'`));
   expect(await page.getByRole('dialog').count()).toBe(1);
-  expect(await frame?.evaluate('document.activeElement.tagName')).toBe('MAIN');
 });
 
 test('Control+F finds in the PDF wherever the focus is, and letters of shortcuts are text in the field', async () => {

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { fits } from '../../support/clients/fits.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { NARROW, openSignedIn, openSignedOut, signIn } from './app-pages.ts';
+import { NARROW, openSignedIn, openSignedOut, signIn, titled } from './app-pages.ts';
 
 let tenant: TestTenant;
 let browser: TestBrowser;
@@ -29,17 +30,13 @@ async function signedIn(path?: string): Promise<Page> {
 test('a tenant’s address shows whose it is and asks for a sign-in, after which it shows what it is for', async () => {
   const { body: folder } = await tenant.admin.post('/folders', { name: 'Field trips' });
   const page = await stranger(`/files/${folder.id}`);
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  const title = await page.title();
+  await titled(page, 'Sign in – Biology');
 
   await signIn(page, tenant.administrator);
   await page.getByRole('heading', { name: 'Field trips' }).waitFor();
+  await titled(page, 'Field trips – Biology');
 
-  expect([title, await page.title(), new URL(page.url()).pathname]).toEqual([
-    'Sign in – Biology',
-    'Field trips – Biology',
-    `/files/${folder.id}`,
-  ]);
+  expect(new URL(page.url()).pathname).toBe(`/files/${folder.id}`);
 });
 
 test('a wrong password is said, and what was typed stays', async () => {
@@ -102,7 +99,7 @@ test('a session that ends leaves the page as it is, and the failed request goes 
   await page.keyboard.press('Enter');
 
   await page.getByRole('heading', { name: 'Away' }).waitFor();
-  expect(await dialog.count()).toBe(0);
+  await dialog.waitFor({ state: 'detached' });
 });
 
 test('after a session has ended, signing in again in one tab goes on in the others, also where nobody is signed in', async () => {
@@ -276,8 +273,9 @@ test('the page is used by keyboard: skip to the content, open the list of shortc
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('m');
+  await waitFor('the navigation to have the focus', () => page.evaluate(`document.activeElement.textContent === 'Files'`));
 
-  expect([first, await page.evaluate('document.activeElement.textContent')]).toEqual(['Skip to content', 'Files']);
+  expect(first).toBe('Skip to content');
 });
 
 test('the language and the theme that somebody chooses stay in this browser', async () => {
@@ -330,7 +328,7 @@ test.each([
     found.push(...(await axeFindings(page)));
   }
   await page.setViewportSize(NARROW);
-  const cutOff = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await fits(page);
 
-  expect([found, cutOff]).toEqual([[], 0]);
+  expect(found).toEqual([]);
 });

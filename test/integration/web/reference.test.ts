@@ -138,7 +138,7 @@ test.each(['light', 'dark'] as const)(
   'axe finds nothing on the page with an open operation, in %s colours',
   async (colorScheme) => {
     const { page } = await signedIn('#createShare');
-    await page.emulateMedia({ colorScheme });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const create = operation(page, 'createShare');
     await create.getByLabel('id (path, required)').fill('no-file');
     await create.getByRole('button', { name: 'Send POST' }).click();

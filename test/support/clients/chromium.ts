@@ -45,7 +45,8 @@ export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
     page: () => newPage(context),
     close: async () => {
       await context.close();
-      await rm(profile, { recursive: true, force: true });
+      // A process of the browser may write there still.
+      await rm(profile, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

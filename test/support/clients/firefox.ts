@@ -61,7 +61,8 @@ export async function openFirefox(program: string): Promise<TestBrowser> {
     page: () => context.newPage(),
     close: async () => {
       await context.close();
-      await rm(profile, { recursive: true, force: true });
+      // A process of the browser may write there still.
+      await rm(profile, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
