@@ -21,8 +21,12 @@ export function connect(): { readonly session: Session; readonly client: Client 
         // A page that is left meanwhile would lose the new cookie, and the old one works once.
         keepalive: true,
       }),
-    // Browsers have no locks on pages that came by plain http from another machine.
-    alone: (task) => (navigator.locks ? navigator.locks.request('carrel:refresh', task) : task()),
+    alone: async (task) => {
+      if (navigator.locks) return navigator.locks.request('carrel:refresh', task);
+      // Browsers have no locks on pages that came by plain http from another machine.
+      const { aloneByLease } = await import('./lease.ts');
+      return aloneByLease(task);
+    },
     onSignIn: (userId) => say({ signedIn: userId }),
     onSignOut: () => say('signed-out'),
     onOtherPerson: () => location.reload(),
