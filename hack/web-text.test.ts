@@ -117,7 +117,6 @@ const NOT_OF_APP = [
   'answer_too_long',
   'checksum_mismatch',
   'headers_too_large',
-  'idempotency_key_reused',
   'invalid_refresh_token',
   'item_refused',
   'line_item_missing',

@@ -1,3 +1,4 @@
+import type { KeyOfContent } from './change-keys.ts';
 import { Observed } from './observed.ts';
 import type { Operations } from './operations.generated.ts';
 import { isAbort, problemOfReply, unreachable } from './problem.ts';
@@ -30,8 +31,8 @@ interface Settings {
   readonly signal?: AbortSignal | undefined;
   /** Refuse the change with `precondition_failed` if the resource has another entity tag by now. */
   readonly ifMatch?: string | undefined;
-  /** The same key for each attempt at one change: the API makes it once. */
-  readonly idempotencyKey?: string | undefined;
+  /** The same key for each attempt at one change: the API makes it once. A function may derive it from a JSON request. */
+  readonly idempotencyKey?: string | KeyOfContent | undefined;
 }
 
 type Options<O> = Fields<O> & Settings;
@@ -125,17 +126,22 @@ export class Client {
   async #fetch(method: Method, path: string, token: string | undefined, options: Loose): Promise<Response> {
     const { signal, ifMatch, idempotencyKey, headers = {}, body } = options;
     const isRaw = typeof body === 'string' || body instanceof Blob || body instanceof FormData || body instanceof ArrayBuffer;
+    const address = addressOf(path, options);
+    const sent = body === undefined || isRaw ? body : JSON.stringify(body);
+    // Without the entity tag, as the API compares requests: an attempt whose reply was lost may have changed it.
+    const content = `${method}\n${address}\n${typeof sent === 'string' ? sent : ''}`;
+    const key = typeof idempotencyKey === 'function' ? idempotencyKey(content) : idempotencyKey;
     try {
-      const reply = await fetch(addressOf(path, options), {
+      const reply = await fetch(address, {
         method,
         headers: {
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
           ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch.replaceAll('"', '')}"` }),
-          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+        ...(sent === undefined ? {} : { body: sent }),
         ...(signal ? { signal } : {}),
         // Only /auth has a cookie. The browser's own cache would answer with another person's list after a change of person.
         credentials: 'omit',

@@ -11,6 +11,7 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   'rate_limit_exceeded',
   'too_many_attempts',
   'precondition_failed',
+  'idempotency_key_reused',
   'internal',
 ]);
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { newId } from '../api/new-id.ts';
+import { ChangeKeys, isUndecided, type KeyOfContent } from '../api/change-keys.ts';
 import { type ApiProblem, problemOf } from '../api/problem.ts';
 
 interface Submit {
@@ -9,21 +9,21 @@ interface Submit {
   readonly submit: () => void;
 }
 
-/** The state of a form that sends one change. The same key for each attempt lets the API make the change once. */
-export function useSubmit(change: (idempotencyKey: string) => Promise<void>): Submit {
+/** The state of a form that sends one change. Its requests take `idempotencyKey`, so that the API makes each change once. */
+export function useSubmit(change: (idempotencyKey: KeyOfContent) => Promise<void>): Submit {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
-  const [key, setKey] = useState(newId);
+  const [keys] = useState(() => new ChangeKeys());
   const submit = async (): Promise<void> => {
     if (isBusy) return;
     setBusy(true);
     setProblem(undefined);
     try {
-      await change(key);
+      await change(keys.keyOf);
+      keys.clear();
     } catch (error) {
       const refused = problemOf(error);
-      // What was refused changed nothing, and is sent differently next time.
-      if (refused.code !== 'unreachable') setKey(newId());
+      if (!isUndecided(refused)) keys.clear();
       setProblem(refused);
     }
     setBusy(false);

@@ -22,6 +22,8 @@ export const de: Texts<typeof en> = {
   'problem.conflict': 'Inzwischen wurde dies anderswo geändert. Versuchen Sie es erneut.',
   'problem.precondition_failed': 'Inzwischen wurde dies anderswo geändert. Laden Sie es neu, bevor Sie es ändern.',
   'problem.payload_too_large': 'Das ist größer, als dieser Dienst zulässt.',
+  'problem.idempotency_key_reused':
+    'Dies wurde schon mit anderem Inhalt gesendet. Sehen Sie nach, was das geändert hat, und versuchen Sie es dann erneut.',
   'problem.quota_exceeded': 'Der Speicherplatz ist belegt. Löschen Sie Dateien, oder bitten Sie die Administration um mehr.',
   'problem.rate_limit_exceeded': 'Zu viele Anfragen. Versuchen Sie es in {seconds} s erneut.',
   'problem.too_many_attempts': 'Zu viele falsche Passwörter. Versuchen Sie es in {seconds} s erneut.',

@@ -17,6 +17,7 @@ export const en = {
   'problem.conflict': 'This was changed elsewhere meanwhile. Try again.',
   'problem.precondition_failed': 'This was changed elsewhere meanwhile. Load it again before you change it.',
   'problem.payload_too_large': 'This is larger than the service allows.',
+  'problem.idempotency_key_reused': 'This was sent before with other content. Look what that has changed, then try again.',
   'problem.quota_exceeded': 'The storage is full. Delete files, or ask an administrator for more.',
   'problem.rate_limit_exceeded': 'Too many requests. Try again in {seconds} s.',
   'problem.too_many_attempts': 'Too many wrong passwords. Try again in {seconds} s.',

@@ -72,6 +72,33 @@ test('a name that another group has is refused at its field, and a group is dele
   expect((await tenant.admin.get(`/groups/${group.id}`)).status).toBe(404);
 });
 
+test('a form whose reply was lost takes other content, and makes what it is sent once', async () => {
+  const page = await administrator();
+  /** The next reply gets lost on its way. */
+  let isLosing = true;
+  await page.route('**/api/v1/groups', async (route) => {
+    if (route.request().method() !== 'POST' || !isLosing) return route.continue();
+    isLosing = false;
+    await route.fetch();
+    await route.abort('connectionfailed');
+  });
+  await page.getByRole('button', { name: 'Add group' }).click();
+  const form = page.getByRole('dialog', { name: 'Add group' });
+  await form.getByLabel('Name').fill('Chess');
+  await form.getByRole('button', { name: 'Add group' }).click();
+  await form.getByText('The service cannot be reached.').waitFor();
+  isLosing = true;
+  await form.getByLabel('Name').fill('Chess club');
+  await form.getByRole('button', { name: 'Add group' }).click();
+  await waitFor('the second reply to be lost', () => !isLosing);
+  await form.getByText('The service cannot be reached.').waitFor();
+  await form.getByRole('button', { name: 'Add group' }).click();
+  await page.getByRole('heading', { name: 'Chess club' }).waitFor();
+
+  const { body } = await tenant.admin.get('/groups', { query: { q: 'Chess' } });
+  expect(body.data.map(({ name }: { name: string }) => name).toSorted()).toEqual(['Chess', 'Chess club']);
+});
+
 test('what a group opens is shown, and the group of a course cannot be changed', async () => {
   const { api } = await launched(tenant, at, { course: { id: 'bio-1', title: 'Botany' } });
   const [course] = (await api.get('/groups', { query: { q: 'Botany' } })).body.data as { id: string }[];

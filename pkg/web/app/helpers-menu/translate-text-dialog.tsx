@@ -49,13 +49,14 @@ export function TranslateTextDialog({ entry, onClose }: Props) {
     }
     setTranslation(translated);
   });
-  const saving = useSubmit(async (idempotencyKey) => {
+  const saving = useSubmit(async (keyOf) => {
     const stem = stemLength(entry);
     const form = new FormData();
     if (entry.parentId != null) form.append('folder_id', entry.parentId);
     form.append('on_conflict', 'rename');
     const name = `${entry.name.slice(0, stem)} (${tag})${entry.name.slice(stem)}`;
     form.append('file', new Blob([translation ?? ''], { type: entry.mimeType ?? 'text/plain' }), name);
+    const idempotencyKey = keyOf(JSON.stringify([name, translation]));
     await client.send('POST', '/files', { body: form, idempotencyKey });
     toasts.show({ text: t('saved', { name }), tone: 'success' });
     onClose();

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import type { KeyOfContent } from '../../api/change-keys.ts';
 import type { Job } from '../../api/operations.generated.ts';
 import { RadioGroup } from '../../design/checkbox.tsx';
 import { Select } from '../../design/select.tsx';
@@ -31,9 +32,9 @@ export function UnpackDialog({ entry, onClose, onBegun }: Props) {
   const parent = entry.parentId ?? null;
   const made = useRef<string>(undefined);
   /** An attempt that failed has left its folder, which the next one takes. */
-  const newFolder = async (idempotencyKey: string): Promise<string> => {
+  const newFolder = async (idempotencyKey: KeyOfContent): Promise<string> => {
     const body = { name: folder, parent_id: parent, on_conflict: 'rename' as const };
-    made.current ??= (await client.post('/folders', { body, idempotencyKey: `${idempotencyKey}-folder` })).id;
+    made.current ??= (await client.post('/folders', { body, idempotencyKey })).id;
     return made.current;
   };
   const { isBusy, problem, submit } = useSubmit(async (idempotencyKey) => {

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { KeyOfContent } from '../../api/change-keys.ts';
 import type { Share } from '../../api/operations.generated.ts';
 import { problemOf } from '../../api/problem.ts';
 import { Notice } from '../../design/badge.tsx';
@@ -44,7 +45,7 @@ export function LinkForm({ of, link, onDone, onCancel }: Props) {
       throw error;
     }),
   );
-  const save = async (idempotencyKey: string): Promise<void> => {
+  const save = async (idempotencyKey: KeyOfContent): Promise<void> => {
     const terms = termsOf(draft, link, rules, now);
     if (link) {
       // Without its entity tag, which changes with each download: only what somebody changed here is sent.
