@@ -54,6 +54,7 @@ export const de: Texts<typeof en> = {
   deleteNone: 'Die Person hat keine Dateien.',
   'deleteHas.one': 'Die Person hat {count} Datei mit {size}, auch im Papierkorb.',
   'deleteHas.other': 'Die Person hat {count} Dateien mit {size}, auch im Papierkorb.',
+  deleteMore: 'Seit Sie dies geöffnet haben, sind Dateien hinzugekommen. Entscheiden Sie zuerst über diese.',
   whatOfFiles: 'Was geschieht mit den Dateien?',
   giveFiles: 'Jemand anderem geben',
   giveFilesHint: 'Zugriffe und Links bleiben, wie sie sind.',

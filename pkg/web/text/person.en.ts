@@ -51,6 +51,7 @@ export const en = {
   deleteNone: 'They have no files.',
   'deleteHas.one': 'They have {count} file with {size}, the trash included.',
   'deleteHas.other': 'They have {count} files with {size}, the trash included.',
+  deleteMore: 'More files have come since you opened this. Decide about them first.',
   whatOfFiles: 'What happens to their files?',
   giveFiles: 'Give them to somebody else',
   giveFilesHint: 'Access and links stay as they are.',

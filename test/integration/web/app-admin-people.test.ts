@@ -107,6 +107,27 @@ test('whoever deletes a person says what happens to their files: somebody else g
   expect((await tenant.admin.get(`/users/${other.user.id}`)).status).toBe(404);
 });
 
+test('files that come after they were counted are decided about before their owner is deleted', async () => {
+  const [leaver, heir] = [await tenant.user(), await tenant.user()];
+  const page = await administrator(`/admin/people/${leaver.user.id}`);
+  await act(page, 'Delete');
+  const dialog = page.getByRole('alertdialog', { name: `Delete ${leaver.user.username}?` });
+  await dialog.getByText('They have no files.').waitFor();
+  await leaver.api.upload('/files', { name: 'late.txt', file: Buffer.from('late') });
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('alert').getByText('More files have come').waitFor();
+  await dialog.getByText('They have 1 file').waitFor();
+  const kept = (await tenant.admin.get(`/users/${leaver.user.id}`)).status;
+
+  await dialog.getByRole('combobox').fill(heir.user.username);
+  await page.getByRole('option', { name: heir.user.username }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText(`${leaver.user.username} is deleted.`).first().waitFor();
+
+  const { data } = (await heir.api.get('/files')).body;
+  expect([kept, data.map(({ name }: { name: string }) => name)]).toEqual([200, ['late.txt']]);
+});
+
 test('nobody deletes or deactivates themselves, and the page of a person shows groups and last actions', async () => {
   const { api, user } = await tenant.user();
   await api.post('/folders', { name: 'Herbarium' });

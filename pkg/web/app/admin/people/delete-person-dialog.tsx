@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Usage, User } from '../../../api/operations.generated.ts';
+import { Notice } from '../../../design/badge.tsx';
 import { Button } from '../../../design/button.tsx';
 import { RadioGroup } from '../../../design/checkbox.tsx';
 import { Dialog } from '../../../design/dialog.tsx';
@@ -27,7 +28,10 @@ export function DeletePersonDialog({ user, onClose, onDeleted }: Props) {
   const client = useClient();
   const name = nameOf(user);
   const path = { id: user.id };
-  const { value: usage, problem: unknown, reload } = useLoaded((signal) => client.get('/users/{id}/usage', { path, signal }), []);
+  const { value: first, problem: unknown, reload } = useLoaded((signal) => client.get('/users/{id}/usage', { path, signal }), []);
+  /** Counted again at the deletion, after files had come. */
+  const [newer, setNewer] = useState<Usage>();
+  const usage = newer ?? first;
   const [what, setWhat] = useState<'give' | 'delete'>('give');
   const [heir, setHeir] = useState<Person>();
   const [isTried, setTried] = useState(false);
@@ -35,6 +39,14 @@ export function DeletePersonDialog({ user, onClose, onDeleted }: Props) {
   const has = usage && (filesOf(usage) === 0 ? t('deleteNone') : count('deleteHas', filesOf(usage), { size }));
   const gives = what === 'give' && usage !== undefined && filesOf(usage) > 0;
   const { isBusy, problem, submit } = useSubmit(async () => {
+    if (!gives) {
+      const counted = await client.get('/users/{id}/usage', { path });
+      if (usage && filesOf(counted) > filesOf(usage)) {
+        setNewer(counted);
+        setTried(false);
+        return;
+      }
+    }
     const query = gives ? { transfer_to: heir?.id } : {};
     await client.delete('/users/{id}', { path, query, ifMatch: user.etag });
     toasts.show({ text: t('deleted', { name }), tone: 'success' });
@@ -65,6 +77,7 @@ export function DeletePersonDialog({ user, onClose, onDeleted }: Props) {
       {problem && <ProblemNote problem={problem} />}
       {unknown && <ProblemNote problem={unknown} onRetry={reload} />}
       {!usage && !unknown && <Spinner label={t('loading')} />}
+      {newer && <Notice tone="danger">{t('deleteMore')}</Notice>}
       {usage && (
         <p>
           {has} {t('deleteText')}
