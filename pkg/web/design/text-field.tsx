@@ -36,7 +36,16 @@ export function TextField(props: Props) {
             onInput={({ currentTarget }) => onValue(currentTarget.value)}
           />
           {clearLabel !== undefined && value !== '' && (
-            <IconButton icon="close" size="s" label={clearLabel} onClick={() => onValue('')} />
+            <IconButton
+              icon="close"
+              size="s"
+              label={clearLabel}
+              onClick={({ currentTarget }) => {
+                // The button goes with the text; whoever empties a field types something else.
+                currentTarget.parentElement?.querySelector('input')?.focus();
+                onValue('');
+              }}
+            />
           )}
         </div>
       )}

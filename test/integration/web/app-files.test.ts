@@ -5,6 +5,7 @@ import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts
 import { fits } from '../../support/clients/fits.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
+import { isTypedInto } from './app-pages.ts';
 
 const { platform } = workerSuite();
 const tenant = platformTenant(platform);
@@ -325,6 +326,17 @@ test('a search shows its hits as one types, narrows by filters, and survives a r
   await row(page, 'report on cells').waitFor();
 
   expect(await namesOn(page)).toEqual(['report on cells.txt']);
+});
+
+test('the button that clears the search leaves the focus in its field', async () => {
+  const { page } = await personWith('one.txt', 'two.txt');
+  const field = page.getByRole('searchbox', { name: 'Search files' });
+  await field.fill('one');
+  await page.getByRole('heading', { name: 'Results for “one”' }).waitFor();
+  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await row(page, 'two.txt').waitFor();
+
+  expect([await field.inputValue(), await isTypedInto(field)]).toEqual(['', true]);
 });
 
 test('the details of a file show its versions, and a former one becomes the current one', async () => {
