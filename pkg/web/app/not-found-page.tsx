@@ -3,16 +3,26 @@ import { t } from '../text/shell.ts';
 import { useTitle } from './use-title.ts';
 import './plain-page.css';
 
+interface Props {
+  /** What there is not. */
+  readonly title: string;
+  /** Why that may be. */
+  readonly text: string;
+}
+
+/** In place of what does not exist, with a way on. */
+export const NotFound = ({ title, text }: Props) => (
+  <div class="plain-page">
+    <h1>{title}</h1>
+    <p>{text}</p>
+    <LinkButton href="/" kind="primary" icon="folder">
+      {t('notFound.home')}
+    </LinkButton>
+  </div>
+);
+
 /** An address below one of the app's sections that no route has. */
 export function NotFoundPage() {
   useTitle(t('notFound.title'));
-  return (
-    <div class="plain-page">
-      <h1>{t('notFound.title')}</h1>
-      <p>{t('notFound.text')}</p>
-      <LinkButton href="/" kind="primary" icon="folder">
-        {t('notFound.home')}
-      </LinkButton>
-    </div>
-  );
+  return <NotFound title={t('notFound.title')} text={t('notFound.text')} />;
 }

@@ -25,6 +25,8 @@ export const de: Texts<typeof en> = {
   loadMore: 'Mehr anzeigen',
   emptyTitle: 'Dieser Ordner ist leer',
   emptyText: 'Ziehen Sie Dateien hierher, um sie hochzuladen, oder legen Sie einen Ordner an.',
+  noFolderTitle: 'Diesen Ordner gibt es nicht',
+  noFolderText: 'Er ist gelöscht, oder niemand hat ihn für Sie freigegeben. Auch ein Tippfehler in der Adresse ist möglich.',
   emptyTrashTitle: 'Der Papierkorb ist leer',
   emptyTrashText: 'Was Sie löschen, wartet hier, bevor es endgültig verschwindet.',
   emptySharedTitle: 'Noch hat niemand etwas für Sie freigegeben',

@@ -22,6 +22,8 @@ export const en = {
   loadMore: 'Show more',
   emptyTitle: 'This folder is empty',
   emptyText: 'Drop files here to upload them, or make a folder.',
+  noFolderTitle: 'There is no such folder',
+  noFolderText: 'It is gone, or nobody has shared it with you. The address may also have a typing error.',
   emptyTrashTitle: 'The trash is empty',
   emptyTrashText: 'What you delete waits here before it goes for ever.',
   emptySharedTitle: 'Nobody has shared anything with you yet',

@@ -339,6 +339,22 @@ test('the button that clears the search leaves the focus in its field', async ()
   expect([await field.inputValue(), await isTypedInto(field)]).toEqual(['', true]);
 });
 
+test.each([
+  ['is no id', 'nothing'],
+  ['no folder has', '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11'],
+])('an address that %s says once that there is no such folder, and leads to the files', async (_what, id) => {
+  const person = await tenant.user();
+  await add(person, ['one.txt']);
+  const page = await pageOf(person, `/files/${id}`);
+  await page.getByRole('heading', { name: 'There is no such folder' }).waitFor();
+  const alerts = await page.getByRole('alert').count();
+  await waitFor('the tab to be named so', async () => (await page.title()).startsWith('There is no such folder – '));
+  await page.getByRole('link', { name: 'Go to your files' }).click();
+
+  await row(page, 'one.txt').waitFor();
+  expect(alerts).toBe(0);
+});
+
 test('the details of a file show its versions, and a former one becomes the current one', async () => {
   const { page, person } = await personWith('plan.txt');
   await person.api.upload('/files', { name: 'plan.txt', file: Buffer.from('new'), fields: { on_conflict: 'replace' } });

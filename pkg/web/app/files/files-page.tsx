@@ -6,6 +6,7 @@ import { Button } from '../../design/button.tsx';
 import { EmptyState } from '../../design/empty-state.tsx';
 import type { MenuItem } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
+import { NotFound } from '../not-found-page.tsx';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMay } from '../services.ts';
 import { useArrivals, useDropTarget } from '../uploads/current.ts';
@@ -26,11 +27,23 @@ import { useSearchField } from './use-search-field.ts';
 import { useView, ViewChoice } from './view-choice.tsx';
 import './files-page.css';
 
+const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const COLUMNS: Readonly<Record<string, string>> = { name: 'name', time: 'updated_at' };
 
-/** A folder: where it is, what is in it, and all that one does with that. */
+/** The person's own files, or the folder of the address. */
 export function FilesPage() {
   const { id = 'root' } = useRoute().params;
+  return id === 'root' || ID.test(id) ? <FolderPage id={id} /> : <NoFolder />;
+}
+
+/** An address that no folder has, or none that the person may see. */
+function NoFolder() {
+  useTitle(t('noFolderTitle'));
+  return <NotFound title={t('noFolderTitle')} text={t('noFolderText')} />;
+}
+
+/** A folder: where it is, what is in it, and all that one does with that. */
+function FolderPage({ id }: { readonly id: string }) {
   const { route } = useLocation();
   const client = useClient();
   const view = useView();
@@ -48,11 +61,12 @@ export function FilesPage() {
   } = useLoaded((signal) => wayTo(id, (folder) => client.get('/folders/{id}', { path: { id: folder }, signal })), [id]);
   const here = way?.at(-1);
   const folderId = id === 'root' ? null : id;
-  const title = here?.name ?? t('title');
+  const isMissing = entries.problem?.code === 'not_found' && entries.rows.next === undefined;
+  const title = isMissing ? t('noFolderTitle') : (here?.name ?? t('title'));
   useTitle(title);
   const mayWrite = useMay('write:files');
   const uploads = useUploadItems(folderId);
-  useDropTarget(mayWrite ? { folderId, name: title } : undefined);
+  useDropTarget(mayWrite && !isMissing ? { folderId, name: title } : undefined);
   useArrivals(folderId, () => void entries.list.reload());
   // Another folder begins at its top.
   useEffect(() => window.scrollTo(0, 0), [id]);
@@ -82,6 +96,9 @@ export function FilesPage() {
     if (field) setSort((sort === field || (sort !== `-${field}` && key === 'time') ? `-${field}` : field) as Sort);
   };
 
+  if (isMissing) return <NoFolder />;
+  // Until the list is there, it may turn out that there is no folder.
+  const fault = problem?.code === 'not_found' && entries.rows.next === undefined ? undefined : problem;
   return (
     <div class="files">
       <h1 class="c-hidden">{title}</h1>
@@ -111,7 +128,7 @@ export function FilesPage() {
           )}
         </span>
       </header>
-      {problem && <ProblemNote problem={problem} onRetry={reload} />}
+      {fault && <ProblemNote problem={fault} onRetry={reload} />}
       <EntriesView
         label={title}
         entries={entries}
