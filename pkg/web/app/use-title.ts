@@ -4,9 +4,30 @@ import { useEffect } from 'preact/hooks';
 export const tenantName = (): string =>
   document.querySelector<HTMLMetaElement>('meta[name=application-name]')?.content ?? 'Carrel';
 
+/** What is shown: a page, and perhaps a file over it. */
+const shown: { page?: string; over?: string | undefined } = {};
+
+function nameDocument(): void {
+  const title = shown.over ?? shown.page;
+  if (title !== undefined) document.title = `${title} – ${tenantName()}`;
+}
+
 /** Names the page in the browser's tab and history. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} – ${tenantName()}`;
+    shown.page = title;
+    nameDocument();
+  }, [title]);
+}
+
+/** Names what is shown over the page. The page behind it may get its own title meanwhile, and names the tab afterwards. */
+export function useTitleOver(title: string | undefined): void {
+  useEffect(() => {
+    shown.over = title;
+    nameDocument();
+    return () => {
+      shown.over = undefined;
+      nameDocument();
+    };
   }, [title]);
 }

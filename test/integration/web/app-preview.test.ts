@@ -72,6 +72,30 @@ test('Enter opens a file, arrows go to the next and the former one, and Escape c
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('the tab is named after the previewed file, though its folder’s name comes later, and then after the folder', async () => {
+  const { api, page } = await personWith();
+  const { body: folder } = await api.post('/folders', { name: 'Plans' });
+  const { body: file } = await api.upload('/files', {
+    name: 'plan.txt',
+    file: Buffer.from('plan'),
+    fields: { folder_id: folder.id },
+  });
+  const named = Promise.withResolvers<void>();
+  await page.route(`**/api/v1/folders/${folder.id}`, async (route) => {
+    await named.promise;
+    await route.continue();
+  });
+  await page.goto(`${tenant.url}/files/${folder.id}?preview=${file.id}`);
+  await waitFor('the name of the file', async () => (await page.title()) === 'plan.txt – Biology');
+  named.resolve();
+  await page.locator('h1', { hasText: 'Plans' }).waitFor({ state: 'attached' });
+  const title = await page.title();
+  await page.keyboard.press('Escape');
+
+  await waitFor('the name of the folder', async () => (await page.title()) === 'Plans – Biology');
+  expect(title).toBe('plan.txt – Biology');
+});
+
 test('a preview has an address: a reload shows it again among the files of its folder, and Back closes it', async () => {
   const { page } = await personWith(text('a.txt', 'one'), text('b.txt', 'two'));
   await open(page, 'b.txt');

@@ -1,4 +1,4 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { FileIcon } from '../../design/file-icon.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
@@ -11,7 +11,7 @@ import { useClient } from '../services.ts';
 import type { Entry } from '../files/entry.ts';
 import { shortcuts } from '../shell/shortcuts.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
-import { tenantName } from '../use-title.ts';
+import { useTitleOver } from '../use-title.ts';
 import { ChangeNote } from './change-note.tsx';
 import type { PreviewProps } from './preview-props.ts';
 import { Shown } from './shown.tsx';
@@ -54,7 +54,7 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
     const isOnButton = dialog.current?.contains(focused) && focused?.matches('.preview-step:not(:disabled)');
     if (!isOnButton) stage.current?.focus({ preventScroll: true });
   }, [id]);
-  usePageTitle(name);
+  useTitleOver(name);
   useShortcuts(
     {
       title: t('title'),
@@ -170,13 +170,4 @@ function hasOwnUse({ key, target }: KeyboardEvent, stage: HTMLElement | null): b
   if (focused.closest('input, select, textarea')) return true;
   if (!key.startsWith('Arrow')) return false;
   return focused.closest('audio, video') !== null || (focused === stage && stage.scrollWidth > stage.clientWidth);
-}
-
-/** Names the file in the browser's tab while it is shown; the page behind it has its title back afterwards. */
-function usePageTitle(name: string | undefined): void {
-  const ofPage = useRef(document.title);
-  useEffect(() => {
-    if (name !== undefined) document.title = `${name} – ${tenantName()}`;
-  }, [name]);
-  useEffect(() => () => void (document.title = ofPage.current), []);
 }
