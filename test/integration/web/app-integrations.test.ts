@@ -26,6 +26,8 @@ beforeAll(async () => {
   course = await rosterCourse(tenant, at);
   course.enrol({ user_id: 'ben', name: 'Ben Adeyemi', email: 'ben@example.org' });
   await course.api.post(`/lti/contexts/${course.id}/line-items`, { label: 'Essay', score_maximum: 10 });
+  const pager = { url: grading.receiver.url, events: ['file.deleted'], description: 'Pager' };
+  await tenant.admin.post(`/webhooks/${(await tenant.admin.post('/webhooks', pager)).body.id}/test`, {});
   await tenant.admin.post('/schedules', { name: 'Counts', kind: 'recount_usage', cron: '0 3 * * *' });
   waiting = await registeredLms(tenant, at, { deploymentPolicy: 'Confirm' });
   await knock('campus 7');
@@ -154,6 +156,43 @@ test('a schedule shows its next five runs in words and in its time zone before i
   );
 });
 
+test('a schedule that changes files shows what it would do before it is saved, and does nothing yet', async () => {
+  const { admin } = grading.tenant;
+  const { body: folder } = await admin.post('/folders', { name: 'Inbox' });
+  for (const name of ['old draft.txt', 'draft.txt', 'final.txt'])
+    await admin.upload('/files', { name, file: Buffer.from('a'), fields: { folder_id: folder.id } });
+  const page = await administrator('/admin/schedules');
+  await page.getByRole('button', { name: 'Add schedule' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add schedule' });
+  await form.getByLabel('Name', { exact: true }).fill('Old drafts');
+  await form.getByLabel('What it does').selectOption('Change many files');
+  await form.getByRole('button', { name: 'Show what it would do' }).click();
+  await form.getByText('Choose the folder.').waitFor();
+  await form.getByRole('button', { name: 'Choose folder …' }).click();
+  const chooser = page.getByRole('dialog', { name: 'Choose a folder' });
+  await chooser.getByRole('button', { name: 'Inbox' }).click();
+  await chooser.getByRole('button', { name: 'Choose this folder' }).click();
+  await form.getByText('/Inbox').waitFor();
+  await form.getByLabel('Part of the name (optional)').fill('draft');
+  await form.getByRole('button', { name: 'Show what it would do' }).click();
+  const trial = form.getByRole('region', { name: 'If it ran now' });
+  await trial.getByText('2 files match.').waitFor();
+  const found = await trial.getByRole('listitem').allInnerTexts();
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Old drafts' }).click();
+  await page.getByRole('term').filter({ hasText: 'Files directly in' }).waitFor();
+
+  const { body } = await admin.get('/schedules');
+  expect(found.toSorted()).toEqual(['draft.txt', 'old draft.txt']);
+  expect(body.data.find(({ name }: { name: string }) => name === 'Old drafts')).toMatchObject({
+    kind: 'batch',
+    arguments: { operation: 'delete', filter: { folder_id: folder.id, q: 'draft' } },
+    last_run: null,
+  });
+  expect((await admin.get(`/folders/${folder.id}/children`)).body.data).toHaveLength(3);
+});
+
 test('a schedule runs when somebody says so, and its run is listed with its end', async () => {
   const { admin } = grading.tenant;
   const { body: schedule } = await admin.post('/schedules', { name: 'By hand', kind: 'recount_usage', cron: '0 3 * * *' });
@@ -253,6 +292,15 @@ const open =
 test.each<[string, string, (page: Page) => Promise<unknown>]>([
   ['the webhooks', '/admin/webhooks', nothing],
   ['the form of a webhook', '/admin/webhooks', (page) => page.getByRole('button', { name: 'Add webhook' }).click()],
+  [
+    'a delivery',
+    '/admin/webhooks',
+    async (page) => {
+      await page.getByRole('listitem').filter({ hasText: 'Pager' }).getByRole('link').click();
+      await page.getByRole('button', { name: 'file.deleted' }).first().click();
+      await page.getByRole('dialog').getByRole('region', { name: 'What is sent' }).waitFor();
+    },
+  ],
   ['the schedules', '/admin/schedules', nothing],
   [
     'the form of a schedule',
@@ -260,6 +308,16 @@ test.each<[string, string, (page: Page) => Promise<unknown>]>([
     async (page) => {
       await page.getByRole('button', { name: 'Add schedule' }).click();
       await page.getByRole('heading', { name: 'The next runs' }).waitFor();
+    },
+  ],
+  [
+    'the form of a schedule that changes files, with what is missing',
+    '/admin/schedules',
+    async (page) => {
+      await page.getByRole('button', { name: 'Add schedule' }).click();
+      await page.getByLabel('What it does').selectOption('Change many files');
+      await page.getByRole('button', { name: 'Show what it would do' }).click();
+      await page.getByText('Choose the folder.').waitFor();
     },
   ],
   [
