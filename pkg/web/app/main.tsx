@@ -7,6 +7,7 @@ import { toasts } from '../design/toasts.ts';
 import { App } from './app.tsx';
 import { textsLoaded } from '../text/language.ts';
 import { t } from '../text/shell.ts';
+import { leave, onLeave } from './leaving.ts';
 import { applyPreferences, language } from './preferences.ts';
 import { PreviewHost } from './preview/host.tsx';
 import { problemText } from './problem-text.ts';
@@ -19,6 +20,11 @@ const services = {
   ...connect(),
   anonymous: new Client({ current: () => Promise.resolve(undefined), renewed: () => Promise.resolve(undefined) }),
 };
+
+onLeave(() => toasts.clear());
+services.session.state.subscribe(() => {
+  if (services.session.state.value.name === 'signed-out') leave();
+});
 
 /** All texts are read while rendering: another language renders everything again, in its place, so that what is typed stays. */
 const InLanguage = () => <App language={useObserved(language)} services={services} />;

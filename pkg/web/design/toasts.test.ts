@@ -20,6 +20,15 @@ test('a text that is shown already takes a new place and a new number', () => {
   expect([textsOf(toasts), again > first]).toEqual([['b', 'a'], true]);
 });
 
+test('all toasts are closed at once, with what they offer', () => {
+  const toasts = new Toasts();
+  toasts.show({ text: 'a', action: { label: 'Undo', onSelect: () => undefined } });
+  toasts.show({ text: 'b', tone: 'danger' });
+  toasts.clear();
+
+  expect(textsOf(toasts)).toEqual([]);
+});
+
 test('readers learn of each change until they end it', () => {
   const toasts = new Toasts();
   const seen: number[] = [];

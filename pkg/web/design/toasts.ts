@@ -32,6 +32,11 @@ export class Toasts {
     this.#change(this.#shown.filter((toast) => toast.id !== id));
   }
 
+  /** Closes all of them, and takes back what their buttons offer. */
+  clear(): void {
+    this.#change([]);
+  }
+
   /** Calls `reader` after each change; returns how to end that. */
   subscribe(reader: () => void): () => void {
     this.#readers.add(reader);

@@ -132,21 +132,6 @@ test('several files go to the trash, come back by Undo, and leave for ever from 
   expect([left, body.data.map(({ name }: { name: string }) => name)]).toEqual([['c.txt'], ['a.txt', 'b.txt']]);
 });
 
-test('Undo restores what was deleted also after the page has been left', async () => {
-  const { page, person } = await personWith('kept.txt');
-  await select(page, 'kept.txt');
-  await page.keyboard.press('Delete');
-  const undo = page.getByRole('button', { name: 'Undo' });
-  await undo.hover(); // as long as somebody points at it, it stays
-  await page.evaluate(`history.pushState(null, '', '/jobs'); dispatchEvent(new PopStateEvent('popstate'))`);
-  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
-  await undo.click();
-  await page.getByText('1 item restored').first().waitFor();
-
-  const { body } = await person.api.get('/files');
-  expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['kept.txt']);
-});
-
 test('files are moved by cut and paste, by a dialog, and by dragging them onto a folder', async () => {
   const { page, person } = await personWith('one.txt', 'two.txt', 'three.txt', 'There/');
   await select(page, 'one.txt');

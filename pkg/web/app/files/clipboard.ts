@@ -1,4 +1,5 @@
 import { Observed } from '../../api/observed.ts';
+import { onLeave } from '../leaving.ts';
 import type { Entry } from './entry.ts';
 
 /** What somebody has cut or copied, until it is pasted. It stays within the tab: the system's clipboard cannot hold it. */
@@ -8,3 +9,4 @@ export interface Clip {
 }
 
 export const clip = new Observed<Clip | undefined>(undefined);
+onLeave(() => clip.set(undefined));

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useObserved } from '../use-observed.ts';
 import { EntryList, type ListState } from './entry-list.ts';
+import { keepCurrent } from './shown-lists.ts';
 import type { Source } from './sources.ts';
 
 /** Others' changes show within this time (issue: two people in one folder). */
@@ -22,6 +23,7 @@ export function useEntries(source: Source): Entries {
   const isAsking = useRef(false);
 
   useEffect(() => {
+    const endCurrent = keepCurrent(list);
     void list.more();
     const ask = (): void => {
       if (document.visibilityState !== 'visible' || isAsking.current) return;
@@ -31,6 +33,7 @@ export function useEntries(source: Source): Entries {
     const timer = setInterval(ask, REFRESH_MS);
     document.addEventListener('visibilitychange', ask);
     return () => {
+      endCurrent();
       clearInterval(timer);
       document.removeEventListener('visibilitychange', ask);
       list.stop();

@@ -6,14 +6,17 @@ import type { Selection } from '../../design/grid/selection.ts';
 import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
 import { problemText } from '../problem-text.ts';
-import { useMe, useServices } from '../services.ts';
+import { useClient, useMe } from '../services.ts';
 import { useLater } from '../use-later.ts';
+import { useObserved } from '../use-observed.ts';
 import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
 import type { Clip } from './clipboard.ts';
 import { type Entry, ofFile, ofFolder } from './entry.ts';
 import type { EntryList } from './entry-list.ts';
+import { begin, end, running } from './running.ts';
 import { saveFile } from './save-file.ts';
+import { reloadShown } from './shown-lists.ts';
 
 /** What can be done with entries. What was changed shows at once, and the list is read again. */
 export interface FileActions {
@@ -36,9 +39,9 @@ export interface FileActions {
 type Asked = { readonly kind: 'move' | 'copy' | 'purge'; readonly entries: readonly Entry[] };
 
 export function useFileActions(list: EntryList): FileActions {
-  const { client, session } = useServices();
+  const client = useClient();
   const { reload: reloadMe } = useMe();
-  const [running, setRunning] = useState<{ readonly batch: Batch; readonly label: string }>();
+  const shown = useObserved(running);
   const [asked, setAsked] = useState<Asked>();
   const [Destination, loadDestination] = useLater(async () => (await import('./destination-dialog.tsx')).DestinationDialog);
   const latest = useRef(list);
@@ -48,17 +51,15 @@ export function useFileActions(list: EntryList): FileActions {
     if (!isAbort(error)) toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
   };
 
-  /** Runs a batch, shows its progress, and says how it ended, also when the page has been left meanwhile. */
+  /** Runs a batch, shows its progress, and says how it ended, also to whoever has opened another page meanwhile. */
   const run = async (entries: readonly Entry[], operation: Operation, says: Says): Promise<void> => {
     if (entries.length === 0) return;
     const ids = new Set(entries.map(({ id }) => id));
     const batch = new Batch(client, operation, entries);
-    const stop = new AbortController();
-    const unfollow = session.state.subscribe(() => session.state.value.name === 'signed-out' && stop.abort());
-    setRunning({ batch, label: says.running });
+    const signal = begin(batch, says.running);
     if (says.leaves) latest.current.change((rows) => rows.without(ids));
     try {
-      const { done, failed, code, isCanceled } = await batch.run(stop.signal);
+      const { done, failed, code, isCanceled } = await batch.run(signal);
       const why = code === undefined ? '' : problemText(new ApiProblem({ status: 0, code, message: '' }));
       if (failed > 0) toasts.show({ tone: 'danger', text: `${count('failed', failed)} ${why}`.trim() });
       else if (isCanceled) toasts.show({ text: count('canceled', done) });
@@ -66,10 +67,11 @@ export function useFileActions(list: EntryList): FileActions {
     } catch (error) {
       say(error);
     } finally {
-      unfollow();
-      setRunning(undefined);
-      await latest.current.reload();
-      reloadMe();
+      end(batch);
+      if (!signal.aborted) {
+        await reloadShown();
+        reloadMe();
+      }
     }
   };
 
@@ -132,7 +134,7 @@ export function useFileActions(list: EntryList): FileActions {
     },
     view: (
       <>
-        {running && <BatchBar batch={running.batch} label={running.label} />}
+        {shown && <BatchBar batch={shown.batch} label={shown.label} />}
         {asked && asked.kind !== 'purge' && Destination && (
           <Destination
             kind={asked.kind}
