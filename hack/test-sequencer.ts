@@ -76,6 +76,7 @@ export const LONGEST = [
   'test/integration/operator/deployment-status.test.ts',
   'test/integration/content/folder-archives.test.ts',
   'test/integration/worker/scheduled-exports.test.ts',
+  'test/integration/web/app-preview-leaks.test.ts',
   'test/integration/web/app-session.test.ts',
   'test/integration/store/isolation-postgres.test.ts',
   'test/integration/worker/batch-copy.test.ts',

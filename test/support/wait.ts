@@ -28,6 +28,19 @@ export async function waitFor<T>(
   }
 }
 
+/** Gives what `work` gives, for what has no limit of its own. Throws after `limitMs`, naming `what`. */
+export async function within<T>(what: string, work: Promise<T>, limitMs = WAIT_LIMIT_MS): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not come within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * Retries as a client does: a request that the server refuses because it is too busy (waits for a connection or a lock are
  * bounded) had no effect, and comes again a little later, so that retries do not keep the server busy. Returns the last refusal

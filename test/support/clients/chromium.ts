@@ -29,8 +29,8 @@ const COOKIES_BLOCKED = 2; // Chromium's CONTENT_SETTING_BLOCK
  */
 const IN_PROCESS_FRAMES = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
-/** The machine's Chromium with a profile of its own. */
-export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
+/** The machine's Chromium with a profile of its own. `flags`: further ones of its command line. */
+export async function openBrowser(cookies: Cookies, flags: readonly string[] = []): Promise<TestBrowser> {
   const profile = await mkdtemp(join(await makeScratch(), 'chromium-'));
   if (cookies === 'all blocked') {
     await mkdir(join(profile, 'Default'));
@@ -43,6 +43,7 @@ export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
       ...IN_PROCESS_FRAMES,
       `--host-resolver-rules=MAP ${OTHER_MACHINE} 127.0.0.1`,
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), // Chromium's sandbox refuses root
+      ...flags,
     ],
     acceptDownloads: true,
     env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
