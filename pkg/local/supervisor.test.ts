@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { waitFor } from '../../test/support/wait.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { isAlive, processesOf } from './processes.ts';
@@ -32,6 +33,12 @@ const start = (...specs: ProgramSpec[]): Supervisor => {
   supervisor.start();
   return supervisor;
 };
+/** Waits until the store runs again, as another process than before. */
+const again = (running: Supervisor, before: number): Promise<unknown> =>
+  waitFor('the store to run again', () => {
+    const { pid, state } = running.status['store'] ?? {};
+    return pid !== before && state === 'ready';
+  });
 const STAYS = 'console.log("ready"); setInterval(() => {}, 1000)';
 
 test('a program that is killed is started again, under a new pid in its file', async () => {
@@ -40,7 +47,7 @@ test('a program that is killed is started again, under a new pid in its file', a
   const before = running.status['store']?.pid ?? 0;
 
   process.kill(before, 'SIGKILL');
-  while (running.status['store']?.pid === before || running.status['store']?.state !== 'ready') await systemClock.sleep(10);
+  await again(running, before);
 
   expect(isAlive(before)).toBe(false);
   expect(running.status['store']?.restarts).toBe(1);
@@ -63,13 +70,13 @@ test('a program that no longer answers is killed and started again, and one that
   supervisor.start();
   await supervisor.whenReady();
   const before = supervisor.status['store']?.pid ?? 0;
-  while (store.asked < 12) await systemClock.sleep(10);
+  await waitFor('twelve questions', () => store.asked >= 12);
   const slow = supervisor.status['store']?.pid;
 
   store.answers = () => false;
-  while (isAlive(before)) await systemClock.sleep(10);
+  await waitFor('the end of the program', () => !isAlive(before));
   store.answers = () => true;
-  while (supervisor.status['store']?.pid === before || supervisor.status['store']?.state !== 'ready') await systemClock.sleep(10);
+  await again(supervisor, before);
 
   expect(slow).toBe(before);
   expect(supervisor.status['store']?.pid).not.toBe(before);
@@ -135,7 +142,7 @@ test('a program restarts after its log was deleted, and while a file of the supe
   writeFileSync(join(stateDirectory, 'run'), 'in the way');
   isFull = true;
   process.kill(before, 'SIGKILL');
-  while (running.status['store']?.pid === before || running.status['store']?.state !== 'ready') await systemClock.sleep(10);
+  await again(running, before);
 
   expect(isAlive(running.status['store']?.pid ?? 0)).toBe(true);
 });
@@ -143,7 +150,7 @@ test('a program restarts after its log was deleted, and while a file of the supe
 test('a program whose log cannot be opened is reported, and starts once it can', async () => {
   writeFileSync(join(stateDirectory, 'logs'), 'in the way');
   const running = start({ ...program('store', STAYS), ready: async () => {} });
-  while (running.status['store']?.state !== 'restarting') await systemClock.sleep(10);
+  await waitFor('the failed start', () => running.status['store']?.state === 'restarting');
   const reason = running.status['store']?.reason;
 
   rmSync(join(stateDirectory, 'logs'));

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { waitFor } from '../../../test/support/wait.ts';
 import type { Pod, Secret } from '../../kube/kinds.ts';
 import { systemClock as clock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -46,20 +47,20 @@ function start(word: () => string): ContainerRunner {
   return runner;
 }
 
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await clock.sleep(10);
-}
+const isUp = (runner: ContainerRunner) => waitFor('a running process', () => runner.status.state?.running !== undefined);
+const isSaid = (runner: ContainerRunner) =>
+  waitFor('a reason to wait', () => runner.status.state?.waiting?.message !== undefined);
 const log = (runner: ContainerRunner): string => readFileSync(runner.logFile({ previous: false }), 'utf8');
 
 test('a process that cannot start yet, such as on a full disk, reports why and starts once it can', async () => {
   writeFileSync(join(folder, 'logs'), 'in the way');
   const runner = start(() => 'up');
-  await until(() => runner.status.state?.waiting?.message !== undefined);
+  await isSaid(runner);
   const { waiting } = runner.status.state ?? {};
 
   rmSync(join(folder, 'logs'));
-  await until(() => runner.status.state?.running !== undefined);
-  await until(() => log(runner) === 'word up\n');
+  await isUp(runner);
+  await waitFor('its word', () => log(runner) === 'word up\n');
 
   expect(waiting).toMatchObject({ reason: 'CreateContainerError', message: expect.stringContaining('logs') });
 });
@@ -67,12 +68,12 @@ test('a process that cannot start yet, such as on a full disk, reports why and s
 test('a value that no environment can hold is reported without the value, and its correction is applied', async () => {
   let word = 'private\0word';
   const runner = start(() => word);
-  await until(() => runner.status.state?.waiting?.message !== undefined);
+  await isSaid(runner);
   const { waiting } = runner.status.state ?? {};
 
   word = 'right';
-  await until(() => runner.status.state?.running !== undefined);
-  await until(() => log(runner) === 'word right\n');
+  await isUp(runner);
+  await waitFor('its word', () => log(runner) === 'word right\n');
 
   expect(waiting?.reason).toBe('CreateContainerConfigError');
   expect(waiting?.message).toBe('environment variable WORD has a null byte in its value');

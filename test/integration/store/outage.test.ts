@@ -33,7 +33,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 async function untilUp(database: { ping(): Promise<void> }): Promise<number> {
   const began = performance.now();
-  while ((await outcome(database.ping())) !== 'done') await pause(20);
+  await waitFor('the database to answer', async () => (await outcome(database.ping())) === 'done');
   return performance.now() - began;
 }
 
