@@ -70,8 +70,9 @@ test('a taken name asks the user, who can keep both files', async () => {
   await tool.getByText('name_conflict').waitFor();
   await tool.getByRole('button', { name: 'Keep both files named plan.txt' }).click();
 
-  await tool.getByText('plan (1).txt').waitFor();
-  expect(await tool.getByRole('list', { name: 'Files' }).getByRole('listitem').count()).toBe(3);
+  const shown = tool.getByRole('list', { name: 'Files' }).getByRole('listitem');
+  await shown.filter({ hasText: 'plan (1).txt' }).waitFor();
+  expect(await shown.count()).toBe(3);
 });
 
 /** A media element. This file is not compiled with the types of browsers. */

@@ -107,14 +107,16 @@ test('with a preset of FormPost, the answer is posted, from a phone, with the ke
   await tool.getByRole('checkbox', { name: 'reading.txt' }).focus();
   await page.keyboard.press('Space');
   await tool.getByText('1 file chosen').waitFor();
-  const isInSight = await page.frame({ name: 'tool' })?.evaluate(`
-    document.activeElement.getBoundingClientRect().bottom <= document.querySelector('.actions').getBoundingClientRect().top`);
+  await waitFor('the checkbox to be in sight', () =>
+    page.frame({ name: 'tool' })?.evaluate<boolean>(`
+      document.activeElement.getBoundingClientRect().bottom <= document.querySelector('.actions').getBoundingClientRect().top`),
+  );
   await picture(page, 'picker-phone-chosen');
   await tool.getByRole('button', { name: 'Add 1 file' }).focus();
   await page.keyboard.press('Enter');
 
   expect(await received(tool, 'The LMS received 1 by POST')).toEqual(['ltiResourceLink: reading.txt']);
-  expect([width, isInSight, violations]).toEqual([0, true, []]);
+  expect([width, violations]).toEqual([0, []]);
 });
 
 test('an instructor finds a file in a folder of their own, sees where they are, and goes back by the path', async () => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { waitFor } from '../wait.ts';
 
 /** More stops than any page has. */
@@ -67,10 +67,11 @@ export class Keyboard {
     }
   }
 
-  /** Goes by Tab to what has this name. */
+  /** Goes by Tab to what has this name. What comes late is reached on another way around the page. */
   async tabTo(name: string | RegExp, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     const passed: string[] = [];
-    for (let stop = 0; stop < MAX_STOPS; stop += 1) {
+    const deadline = performance.now() + FOCUS_MS;
+    for (let stop = 0; stop < MAX_STOPS || performance.now() < deadline; stop += 1) {
       await this.press(key);
       const focused = await this.#focused();
       // Behind the last stop the browser itself has the focus.
@@ -81,7 +82,7 @@ export class Keyboard {
       }
       passed.push(focused.name.slice(0, 40));
     }
-    throw new Error(`no Tab leads to ${name}; there are: ${passed.join(' | ')}`);
+    throw new Error(`no Tab leads to ${name}; there are: ${[...new Set(passed)].join(' | ')}`);
   }
 
   /** Goes to a button or link, and presses Enter. */
@@ -100,14 +101,33 @@ export class Keyboard {
     }
   }
 
-  /** Goes down in an open menu to a command, and presses Enter. */
+  /** Goes down in an open menu to a command, which may come late, and presses Enter. */
   async choose(command: string): Promise<void> {
     await waitFor('a menu to have the focus', async () => (await this.#focused())?.role.startsWith('menuitem'), FOCUS_MS);
-    for (let item = 0; item < MAX_STOPS; item += 1) {
-      if ((await this.#focused())?.name.startsWith(command)) return this.press('Enter');
-      await this.press('ArrowDown');
-    }
-    throw new Error(`the menu has no ${command}`);
+    await waitFor(
+      `${command} in the menu`,
+      async () => {
+        if ((await this.#focused())?.name.startsWith(command)) return true;
+        await this.press('ArrowDown');
+        return false;
+      },
+      FOCUS_MS,
+    );
+    await this.press('Enter');
+  }
+
+  /** Goes down in a list of choices that has the focus, from its first, until `field` has this value. */
+  async pick(field: Locator, value: string): Promise<void> {
+    await this.press('Home');
+    await waitFor(
+      `${value} to be chosen`,
+      async () => {
+        if ((await field.inputValue()) === value) return true;
+        await this.press('ArrowDown');
+        return false;
+      },
+      FOCUS_MS,
+    );
   }
 
   #focused(): Promise<Focused | undefined> {
