@@ -3,11 +3,12 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import './checkbox.css';
 
 interface Props {
-  readonly label: ComponentChildren;
+  readonly label: string;
   readonly isChecked: boolean;
   readonly onChange: (isChecked: boolean) => void;
   /** Some of what it stands for is chosen, not all. */
   readonly isMixed?: boolean | undefined;
+  /** The label is the name of the box alone, no text: the place says what the box is for. */
   readonly isLabelHidden?: boolean | undefined;
   readonly hint?: ComponentChildren;
   readonly disabled?: boolean | undefined;
@@ -29,7 +30,7 @@ export function Checkbox({
   tabIndex,
 }: Props) {
   const box = useRef<HTMLInputElement>(null);
-  const note = useId();
+  const id = useId();
   useEffect(() => {
     if (box.current) box.current.indeterminate = isMixed;
   }, [isMixed]);
@@ -44,17 +45,25 @@ export function Checkbox({
         onChange={({ currentTarget }) => onChange(currentTarget.checked)}
         {...(name === undefined ? {} : { name })}
         {...(tabIndex === undefined ? {} : { tabIndex })}
-        {...(hint === undefined ? {} : { 'aria-describedby': note })}
+        {...(isLabelHidden ? { 'aria-label': label } : {})}
+        {...(hint === undefined ? {} : tied(id))}
       />
-      <span class={isLabelHidden ? 'c-hidden' : 'c-check-label'}>{label}</span>
+      {!isLabelHidden && (
+        <span id={`${id}-label`} class="c-check-label">
+          {label}
+        </span>
+      )}
       {hint !== undefined && (
-        <span id={note} class="c-check-hint">
+        <span id={`${id}-hint`} class="c-check-hint">
           {hint}
         </span>
       )}
     </label>
   );
 }
+
+/** The hint lies in the label, so that a click on it counts too; but it is no part of the name. */
+const tied = (id: string) => ({ 'aria-labelledby': `${id}-label`, 'aria-describedby': `${id}-hint` });
 
 interface RadioProps<Value extends string> {
   readonly legend: string;
@@ -77,9 +86,16 @@ export function RadioGroup<Value extends string>({ legend, value, onValue, optio
             class="c-check-box c-check-round"
             checked={option.value === value}
             onChange={() => onValue(option.value)}
+            {...(option.hint === undefined ? {} : tied(`${name}-${option.value}`))}
           />
-          <span class="c-check-label">{option.label}</span>
-          {option.hint !== undefined && <span class="c-check-hint">{option.hint}</span>}
+          <span id={`${name}-${option.value}-label`} class="c-check-label">
+            {option.label}
+          </span>
+          {option.hint !== undefined && (
+            <span id={`${name}-${option.value}-hint`} class="c-check-hint">
+              {option.hint}
+            </span>
+          )}
         </label>
       ))}
     </fieldset>

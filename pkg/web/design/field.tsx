@@ -7,7 +7,7 @@ import './field.css';
 /** What every field has around its control. */
 export interface FieldProps {
   readonly label: string;
-  /** The label is read aloud, not shown: where the place says what the field is for (a search). */
+  /** The label is the name of the control alone, no text: where the place says what the field is for (a search). */
   readonly isLabelHidden?: boolean | undefined;
   /** Below the control: what is expected, before anything is wrong. */
   readonly hint?: ComponentChildren;
@@ -19,6 +19,7 @@ export interface FieldProps {
 /** The attributes that tie a control to its label, hint and error. */
 interface Tied {
   readonly id: string;
+  readonly 'aria-label'?: string;
   readonly 'aria-describedby'?: string;
   readonly 'aria-invalid'?: true;
 }
@@ -34,11 +35,14 @@ export function Field({ label, isLabelHidden = false, hint, error, class: name, 
   const hasNote = error !== undefined || (hint !== undefined && hint !== null);
   return (
     <div class={classes('c-field', name)}>
-      <label for={id} class={isLabelHidden ? 'c-hidden' : 'c-field-label'}>
-        {label}
-      </label>
+      {!isLabelHidden && (
+        <label for={id} class="c-field-label">
+          {label}
+        </label>
+      )}
       {children({
         id,
+        ...(isLabelHidden ? { 'aria-label': label } : {}),
         ...(hasNote ? { 'aria-describedby': note } : {}),
         ...(error === undefined ? {} : { 'aria-invalid': true as const }),
       })}
