@@ -65,12 +65,13 @@ export function Dialog(props: Props) {
       // Keys of a dialog are not those of the page behind it.
       onKeyDown={(event) => event.stopPropagation()}
     >
-      <header class="c-dialog-head">
+      {/* No <header>: outside of <main> that is the banner of the page. */}
+      <div class="c-dialog-head">
         <h2 id={heading} class="c-dialog-title">
           {title}
         </h2>
         {!isHeld && <IconButton icon="close" label={closeLabel} onClick={onClose} />}
-      </header>
+      </div>
       {onSubmit ? (
         <form class="c-dialog-form" noValidate onSubmit={submit}>
           {body}
