@@ -2,8 +2,8 @@ import { classes } from './classes.ts';
 import './progress.css';
 
 interface Props {
-  /** What progresses, read aloud. */
-  readonly label: string;
+  /** What progresses, read aloud. Left out where words beside it say the same: it is then decoration. */
+  readonly label?: string | undefined;
   /** Undefined: it runs, and nobody knows how far. */
   readonly value?: number | undefined;
   readonly max?: number | undefined;
@@ -16,7 +16,7 @@ interface Props {
 export const Progress = ({ label, value, max = 1, valueText, tone = 'accent' }: Props) => (
   <progress
     class={classes('c-progress', tone !== 'accent' && `c-progress-${tone}`)}
-    aria-label={label}
+    {...(label === undefined ? { 'aria-hidden': 'true' as const } : { 'aria-label': label })}
     max={max}
     {...(value === undefined ? {} : { value })}
     {...(valueText === undefined ? {} : { 'aria-valuetext': valueText })}

@@ -40,8 +40,11 @@ export function Navigation() {
         aria-haspopup="dialog"
         onClick={() => void loadStorage().then(setStorageOpen)}
       >
-        <Progress label={t('quota.label')} value={quota.used} max={Math.max(quota.limit, 1)} valueText={used} />
-        <span>{used}</span>
+        <Progress value={quota.used} max={Math.max(quota.limit, 1)} />
+        <span>
+          <span class="c-hidden">{t('quota.label')}: </span>
+          {used}
+        </span>
       </button>
       {isStorageOpen && Storage && <Storage onClose={() => setStorageOpen(false)} />}
     </nav>

@@ -138,7 +138,7 @@ function Uses({ usage }: { readonly usage: Usage }) {
   return (
     <>
       <p class="person-used">{inWords}</p>
-      <Progress label={t('storage')} value={Math.min(used, quota)} max={Math.max(quota, 1)} valueText={inWords} />
+      <Progress value={Math.min(used, quota)} max={Math.max(quota, 1)} />
       <p>
         {count('files', usage.files)}
         {usage.trashed_files > 0 && ` ${t('andTrashed', { count: usage.trashed_files })}`}
