@@ -43,6 +43,7 @@ export const de: Texts<typeof en> = {
   browser: 'Browser',
   address: 'Adresse',
   request: 'Anfrage',
+  changes: 'Änderungen',
   field: 'Feld',
   before: 'Vorher',
   after: 'Nachher',

@@ -40,6 +40,7 @@ export const en = {
   browser: 'Browser',
   address: 'Address',
   request: 'Request',
+  changes: 'Changes',
   field: 'Field',
   before: 'Before',
   after: 'After',

@@ -77,7 +77,7 @@ test('an administrator adds a person, who sets a password at the address and sig
   await page.getByRole('button', { name: 'Make link' }).click();
   const address = await page.getByLabel('Address to hand on').inputValue();
   await page.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('cell', { name: 'grace@example.org' }).waitFor();
+  await page.getByRole('rowheader', { name: 'grace@example.org' }).waitFor();
 
   const hers = await openSignedOut(browser, tenant);
   await hers.goto(address);

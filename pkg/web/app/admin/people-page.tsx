@@ -113,7 +113,10 @@ export function PeoplePage() {
           onMore={people.more}
         >
           <div class="admin-scroll" role="region" aria-label={t('people.title')} tabIndex={0}>
-            <table class={classes('admin-table people-table', sort === '-storage_used' && 'people-by-storage')}>
+            <table
+              class={classes('admin-table people-table', sort === '-storage_used' && 'people-by-storage')}
+              aria-label={t('people.title')}
+            >
               <thead>
                 <tr>
                   <th scope="col">{t('people.name')}</th>

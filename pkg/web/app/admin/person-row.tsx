@@ -23,7 +23,7 @@ export function PersonRow({ user, items }: Props) {
   const used = person('ofQuota', { used: sizeInWords(user.storage_used), quota: sizeInWords(user.storage_quota) });
   return (
     <tr>
-      <td>
+      <th scope="row">
         <div class="admin-person">
           <Avatar name={name} />
           <div>
@@ -31,7 +31,7 @@ export function PersonRow({ user, items }: Props) {
             <div class="admin-quiet">{user.email}</div>
           </div>
         </div>
-      </td>
+      </th>
       <td>
         <div class="admin-roles">
           {user.roles.map((role) => (
@@ -44,12 +44,7 @@ export function PersonRow({ user, items }: Props) {
       </td>
       <td>
         <div class="people-storage">
-          <Progress
-            label={t('people.storage')}
-            value={Math.min(user.storage_used, user.storage_quota)}
-            max={Math.max(user.storage_quota, 1)}
-            valueText={used}
-          />
+          <Progress value={Math.min(user.storage_used, user.storage_quota)} max={Math.max(user.storage_quota, 1)} />
           <span class="admin-quiet">{used}</span>
         </div>
       </td>

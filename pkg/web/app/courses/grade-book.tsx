@@ -54,7 +54,7 @@ function Column({ course, item }: { readonly course: LtiContext; readonly item: 
     <li class="courses-column">
       <div class="courses-row">
         <div class="courses-what">
-          <h3>{label}</h3>
+          <h2>{label}</h2>
           <p class="courses-quiet">
             {score_maximum !== null && t('maximum', { maximum: score_maximum })}
             {end_at !== null && (
@@ -111,7 +111,7 @@ function Results({ course, item }: { readonly course: LtiContext; readonly item:
               <tbody>
                 {list.items.map(({ user_id, user, result_score, result_maximum, comment }) => (
                   <tr key={user_id}>
-                    <td>{user?.name ?? user_id}</td>
+                    <th scope="row">{user?.name ?? user_id}</th>
                     <td data-label={t('result')}>
                       {result_score === null
                         ? t('noScore')

@@ -72,7 +72,7 @@ export function Grades({ course }: { readonly course: LtiContext }) {
           onMore={list.more}
         >
           <div class="courses-scroll" role="region" aria-label={t('tab.grades')} tabIndex={0}>
-            <table class="courses-table">
+            <table class="courses-table" aria-label={t('tab.grades')}>
               <thead>
                 <tr>
                   <th scope="col">{t('person')}</th>
@@ -106,7 +106,7 @@ function Row({ grade, name, onRetry }: { readonly grade: Grade; readonly name: s
   const { score, score_maximum, status, reason, comment, timestamp } = grade;
   return (
     <tr>
-      <td>{name}</td>
+      <th scope="row">{name}</th>
       <td data-label={t('score')}>
         {inDigits(score)} {t('maximum', { maximum: score_maximum })}
         {comment !== null && comment !== '' && <div class="courses-quiet">{comment}</div>}

@@ -85,7 +85,7 @@ export function Roster({ course, onChange }: Props) {
           onMore={list.more}
         >
           <div class="courses-scroll" role="region" aria-label={t('tab.people')} tabIndex={0}>
-            <table class="courses-table">
+            <table class="courses-table" aria-label={t('tab.people')}>
               <thead>
                 <tr>
                   <th scope="col">{t('name')}</th>
@@ -112,7 +112,7 @@ function Person({ member }: { readonly member: LtiMember }) {
   const shown = name ?? user?.name;
   return (
     <tr>
-      <td>
+      <th scope="row">
         <div class="courses-person">
           <Avatar name={shown ?? lms_user_id} />
           <div>
@@ -120,7 +120,7 @@ function Person({ member }: { readonly member: LtiMember }) {
             <div class="courses-quiet">{email ?? lms_user_id}</div>
           </div>
         </div>
-      </td>
+      </th>
       <td>
         <span class="courses-services">
           <Badge tone={role === 'instructor' ? 'accent' : 'neutral'}>{t(`role.${role}`)}</Badge>

@@ -6,7 +6,7 @@ import { sizeInWords } from '../../size-in-words.ts';
 /** The fields that an entry changed, with their old and new values. Of a secret the log says only that it changed. */
 export const Changes = ({ changes }: Pick<AuditEntry, 'changes'>) => (
   <div class="admin-scroll">
-    <table class="admin-table admin-table-text audit-changes">
+    <table class="admin-table admin-table-text audit-changes" aria-label={t('changes')}>
       <thead>
         <tr>
           <th scope="col">{t('field')}</th>

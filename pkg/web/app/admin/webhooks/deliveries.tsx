@@ -94,7 +94,7 @@ export function Deliveries({ webhook, mayChange, turn, onNews }: Props) {
           onMore={list.more}
         >
           <div class="admin-scroll" role="group" aria-labelledby="webhooks-deliveries" tabIndex={0}>
-            <table class="admin-table">
+            <table class="admin-table" aria-labelledby="webhooks-deliveries">
               <thead>
                 <tr>
                   <th scope="col">{t('event')}</th>
@@ -106,11 +106,11 @@ export function Deliveries({ webhook, mayChange, turn, onNews }: Props) {
               <tbody>
                 {list.items.map((delivery) => (
                   <tr key={delivery.id}>
-                    <td>
+                    <th scope="row">
                       <button type="button" class="webhooks-open" aria-haspopup="dialog" onClick={() => setOpened(delivery.id)}>
                         {delivery.event}
                       </button>
-                    </td>
+                    </th>
                     <td>
                       <DeliveryState status={delivery.status} />
                     </td>
