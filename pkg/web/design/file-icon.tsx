@@ -32,12 +32,18 @@ const SIGNS: Readonly<Record<FileKind, VNode>> = {
 
 interface Props {
   readonly kind: FileKind | 'folder';
+  /** Says the kind where no word beside it does: the name of a folder has no ending. Without it the icon is decoration. */
+  readonly label?: string | undefined;
   readonly size?: 'm' | 'l' | 'xl' | undefined;
 }
 
-/** A folder, or a sheet with the sign of its kind. Decoration: the kind is said in words beside it. */
-export const KindIcon = ({ kind, size = 'm' }: Props) => (
-  <svg class={classes('c-file-icon', `c-file-icon-${size}`, `c-kind-${kind}`)} viewBox="0 0 32 32" aria-hidden="true">
+/** A folder, or a sheet with the sign of its kind. */
+export const KindIcon = ({ kind, label, size = 'm' }: Props) => (
+  <svg
+    class={classes('c-file-icon', `c-file-icon-${size}`, `c-kind-${kind}`)}
+    viewBox="0 0 32 32"
+    {...(label === undefined ? { 'aria-hidden': 'true' as const } : { role: 'img' as const, 'aria-label': label })}
+  >
     {kind === 'folder' ? (
       <>
         <path

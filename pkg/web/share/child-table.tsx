@@ -105,7 +105,11 @@ function ChildRow({ child, index, isUsedUp, addressOf, onOpen, onDownload }: Row
     <tr role="row" aria-rowindex={index}>
       <th role="rowheader" scope="row" class="share-of-name">
         <span class="share-name">
-          {child.type === 'folder' ? <KindIcon kind="folder" /> : <FileIcon mimeType={child.mime_type} name={child.name} />}
+          {child.type === 'folder' ? (
+            <KindIcon kind="folder" label={t('folder')} />
+          ) : (
+            <FileIcon mimeType={child.mime_type} name={child.name} />
+          )}
           {child.type === 'folder' ? (
             <button type="button" class="share-open" title={child.name} onClick={() => onOpen(child)}>
               {child.name}

@@ -51,6 +51,7 @@ export const de: Texts<typeof en> = {
   accessText: 'Dateien und Ordner, die für diese Gruppe freigegeben sind.',
   noAccess: 'Für diese Gruppe ist noch nichts freigegeben.',
   item: 'Datei oder Ordner',
+  folder: 'Ordner',
   level: 'Zugriff',
   by: 'Freigegeben von',
   ends: 'Endet',

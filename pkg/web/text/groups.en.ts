@@ -48,6 +48,7 @@ export const en = {
   accessText: 'Files and folders that are shared with this group.',
   noAccess: 'Nothing is shared with this group yet.',
   item: 'File or folder',
+  folder: 'Folder',
   level: 'Access',
   by: 'Shared by',
   ends: 'Ends',

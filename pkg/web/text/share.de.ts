@@ -49,6 +49,7 @@ export const de: Texts<typeof en> = {
   path: 'Pfad',
   morePath: 'Weitere Ordner des Pfads',
   search: 'In diesem Ordner suchen',
+  folder: 'Ordner',
   clearSearch: 'Suche leeren',
   loading: 'Dateien werden geladen',
   loadMore: 'Mehr anzeigen',

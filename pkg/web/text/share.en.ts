@@ -45,6 +45,7 @@ export const en = {
   path: 'Path',
   morePath: 'More folders of the path',
   search: 'Search in this folder',
+  folder: 'Folder',
   clearSearch: 'Clear the search',
   loading: 'Loading files',
   loadMore: 'Show more',

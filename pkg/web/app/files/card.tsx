@@ -35,13 +35,14 @@ interface Props extends CardActions {
 /** An entry as a card with a picture: a row of one cell. */
 export function Card(props: Props) {
   const { entry, index, isSelected, isRenamed, isCurrent, onOpen, onMenu, menuOf } = props;
+  const picture = useId();
   const text = useId();
   const tabIndex = isCurrent ? 0 : -1;
   return (
     <div role="row" aria-rowindex={index + 1} aria-selected={isSelected} class="files-card-row">
       <div
         role="gridcell"
-        aria-labelledby={text}
+        aria-labelledby={`${picture} ${text}`}
         data-card={index}
         tabIndex={tabIndex}
         class={classes('files-card', isSelected && 'files-card-selected')}
@@ -54,7 +55,7 @@ export function Card(props: Props) {
           onMenu(entry, { x: event.clientX, y: event.clientY });
         }}
       >
-        <Thumbnail entry={entry} />
+        <Thumbnail id={picture} entry={entry} />
         <span class="files-card-check">
           <Checkbox
             isLabelHidden

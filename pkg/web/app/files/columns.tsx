@@ -11,7 +11,7 @@ import { RenameField } from './rename-field.tsx';
 
 export const EntryIcon = ({ entry, size }: { readonly entry: Entry; readonly size?: 'm' | 'l' | 'xl' }) =>
   entry.type === 'folder' ? (
-    <KindIcon kind="folder" size={size} />
+    <KindIcon kind="folder" label={t('folder')} size={size} />
   ) : (
     <FileIcon mimeType={entry.mimeType} name={entry.name} size={size} />
   );

@@ -32,7 +32,7 @@ export function GroupAccess({ group }: { readonly group: Group }) {
           onMore={grants.more}
         >
           <div class="admin-scroll" role="region" aria-label={t('access')} tabIndex={0}>
-            <table class="admin-table admin-table-text">
+            <table class="admin-table admin-table-text" aria-label={t('access')}>
               <thead>
                 <tr>
                   <th scope="col">{t('item')}</th>
@@ -44,12 +44,16 @@ export function GroupAccess({ group }: { readonly group: Group }) {
               <tbody>
                 {grants.items.map(({ id, resource, permission_level, granted_by, expires_at }) => (
                   <tr key={id}>
-                    <td>
+                    <th scope="row">
                       <span class="admin-person">
-                        <KindIcon kind={resource.type === 'folder' ? 'folder' : fileKind(null, resource.name)} />
+                        {resource.type === 'folder' ? (
+                          <KindIcon kind="folder" label={t('folder')} />
+                        ) : (
+                          <KindIcon kind={fileKind(null, resource.name)} />
+                        )}
                         {resource.name}
                       </span>
-                    </td>
+                    </th>
                     <td>{t(`level.${permission_level}`)}</td>
                     <td>{granted_by.name}</td>
                     <td>{expires_at === null ? t('never') : <DateTime value={expires_at} />}</td>

@@ -15,7 +15,7 @@ function useThumbnails(): Thumbnails {
 }
 
 /** A picture of an image file, made when it comes into view; the icon of its kind for others, and until then. */
-export function Thumbnail({ entry }: { readonly entry: Entry }) {
+export function Thumbnail({ id, entry }: { readonly id?: string; readonly entry: Entry }) {
   const thumbnails = useThumbnails();
   const box = useRef<HTMLSpanElement>(null);
   const [url, setUrl] = useState<string>();
@@ -35,7 +35,7 @@ export function Thumbnail({ entry }: { readonly entry: Entry }) {
     };
   }, [entry.id, entry.etag]);
   return (
-    <span ref={box} class="files-thumbnail">
+    <span ref={box} {...(id === undefined ? {} : { id })} class="files-thumbnail">
       {url === undefined ? <EntryIcon entry={entry} size="xl" /> : <img src={url} alt="" decoding="async" />}
     </span>
   );
