@@ -34,7 +34,7 @@ export function LmsPage() {
       {list.problem && <ProblemNote problem={list.problem} onRetry={list.more} />}
       {!list.items && !list.problem && <Skeleton kind="rows" label={t('loading')} />}
       {list.items?.length === 0 && <p role="status">{t('lms.none')}</p>}
-      {list.items && (
+      {list.items && list.items.length > 0 && (
         <EndlessList
           isMore={list.isMore}
           isLoading={list.isLoading}

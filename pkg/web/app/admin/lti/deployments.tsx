@@ -139,19 +139,17 @@ function Row({ deployment, mayDecide, onAdmit, onRefuse }: RowProps) {
         <p class="lti-id">
           <code>{id}</code> <Badge tone={TONES[status]}>{t(`status.${status}`)}</Badge>
         </p>
-        <p class="admin-quiet">
-          {launches > 0 && `${count('launches', launches)} · `}
-          {first_seen_at !== null && (
-            <>
-              {t('first')} <DateTime value={first_seen_at} />
-            </>
-          )}
-          {last_seen_at !== null && (
-            <>
-              , {t('last')} <DateTime value={last_seen_at} />
-            </>
-          )}
-        </p>
+        {first_seen_at !== null && (
+          <p class="admin-quiet">
+            {launches > 0 && `${count('launches', launches)} · `}
+            {t('first')} <DateTime value={first_seen_at} />
+            {last_seen_at !== null && (
+              <>
+                , {t('last')} <DateTime value={last_seen_at} />
+              </>
+            )}
+          </p>
+        )}
         {status === 'admitted' && !may_launch && <p class="admin-quiet">{t('mayNot')}</p>}
       </div>
       {isAsked && (

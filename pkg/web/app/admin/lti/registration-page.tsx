@@ -20,8 +20,10 @@ export function RegistrationPage() {
   const client = useClient();
   const { value, problem, reload } = useLoaded((signal) => client.get('/lti/registrations/{id}', { path: { id }, signal }), [id]);
   return (
-    <AdminPage title={value ? (value.platform_name ?? value.name) : t('title')}>
-      <BackLink href="/admin/lms">{t('back')}</BackLink>
+    <AdminPage
+      title={value ? (value.platform_name ?? value.name) : t('title')}
+      back={<BackLink href="/admin/lms">{t('back')}</BackLink>}
+    >
       {problem && <PageProblem problem={problem} onRetry={reload} />}
       {!value && !problem && <Skeleton label={t('loading')} />}
       {value && (

@@ -37,8 +37,7 @@ export function SchedulePage() {
   const { value, problem, reload } = useLoaded((signal) => client.get('/schedules/{id}', { path: { id }, signal }), [id]);
   if (value) return <Loaded schedule={value} onChange={reload} />;
   return (
-    <AdminPage title={t('title')}>
-      <BackLink href="/admin/schedules">{t('back')}</BackLink>
+    <AdminPage title={t('title')} back={<BackLink href="/admin/schedules">{t('back')}</BackLink>}>
       {problem ? <PageProblem problem={problem} onRetry={reload} /> : <Skeleton label={t('loading')} />}
     </AdminPage>
   );
@@ -94,8 +93,7 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
     </span>
   );
   return (
-    <AdminPage title={name} action={tools}>
-      <BackLink href="/admin/schedules">{t('back')}</BackLink>
+    <AdminPage title={name} back={<BackLink href="/admin/schedules">{t('back')}</BackLink>} action={tools}>
       {isManaged && (
         <ManagedNote kind="tenant" reference={managed_ref}>
           {t('managedText')}

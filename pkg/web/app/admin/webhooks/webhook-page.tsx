@@ -35,8 +35,7 @@ export function WebhookPage() {
   const { value, problem, reload } = useLoaded((signal) => client.get('/webhooks/{id}', { path: { id }, signal }), [id]);
   if (value) return <Loaded webhook={value} onChange={reload} />;
   return (
-    <AdminPage title={t('title')}>
-      <BackLink href="/admin/webhooks">{t('back')}</BackLink>
+    <AdminPage title={t('title')} back={<BackLink href="/admin/webhooks">{t('back')}</BackLink>}>
       {problem ? <PageProblem problem={problem} onRetry={reload} /> : <Skeleton label={t('loading')} />}
     </AdminPage>
   );
@@ -90,8 +89,11 @@ function Loaded({ webhook, onChange }: { readonly webhook: Webhook; readonly onC
     </span>
   );
   return (
-    <AdminPage title={webhook.description || t('title')} action={tools}>
-      <BackLink href="/admin/webhooks">{t('back')}</BackLink>
+    <AdminPage
+      title={webhook.description || t('title')}
+      back={<BackLink href="/admin/webhooks">{t('back')}</BackLink>}
+      action={tools}
+    >
       {isManaged && (
         <ManagedNote kind="webhook" reference={webhook.managed_ref}>
           {t('managedText')}
