@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Button } from '../design/button.tsx';
 import { TextField } from '../design/text-field.tsx';
 import { t } from '../text/shell.ts';
@@ -7,12 +7,13 @@ import './copy-field.css';
 /** An address or a secret to hand on. Where the browser does not let the page copy, it is selected for Ctrl+C. */
 export function CopyField({ label, value, hint }: { readonly label: string; readonly value: string; readonly hint?: string }) {
   const [isCopied, setCopied] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(value);
       setCopied(true);
     } catch {
-      document.querySelector<HTMLInputElement>('.copy-field input')?.select();
+      field.current?.select();
     }
   };
   return (
@@ -23,9 +24,10 @@ export function CopyField({ label, value, hint }: { readonly label: string; read
         onValue={() => undefined}
         readOnly
         hint={hint}
+        inputRef={field}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <Button icon={isCopied ? 'check' : 'copy'} onClick={() => void copy()}>
+      <Button icon={isCopied ? 'check' : 'copy'} title={label} onClick={() => void copy()}>
         {isCopied ? t('copied') : t('copy')}
       </Button>
     </div>
