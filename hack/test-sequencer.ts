@@ -29,6 +29,7 @@ export const LONGEST = [
   'test/e2e/browser/uploads-resume.test.ts',
   'test/e2e/browser/uploads-many.test.ts',
   'test/e2e/browser/accessibility.test.ts',
+  'test/e2e/browser/accessibility-tree.test.ts',
   'test/e2e/browser/files.test.ts',
   'test/e2e/browser/uploads-answers.test.ts',
   'test/integration/content/faults.test.ts',
