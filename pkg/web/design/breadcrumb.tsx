@@ -21,15 +21,15 @@ interface Props {
   readonly onGo: (crumb: Crumb) => void;
   /** What can be done with where one is; its name is then the button of a menu. */
   readonly menu?: { readonly label: string; readonly items: MenuItems } | undefined;
-  /** Lets somebody drop things on a part. */
-  readonly onDrop?: ((crumb: Crumb, event: DragEvent) => void) | undefined;
+  /** Returns attributes for the link of a part, such as those that let somebody drop things on it. */
+  readonly linkProps?: ((crumb: Crumb) => object) | undefined;
 }
 
 const SHOWN = 4;
 const SHOWN_NARROW = 2;
 
 /** Where one is, and the way up. Parts in the middle go into a menu when there are many. */
-export function Breadcrumb({ label, crumbs, moreLabel, onGo, menu, onDrop }: Props) {
+export function Breadcrumb({ label, crumbs, moreLabel, onGo, menu, linkProps }: Props) {
   const max = useMedia(NARROW) ? SHOWN_NARROW : SHOWN;
   const isCut = crumbs.length > max;
   const first = isCut && max > SHOWN_NARROW ? crumbs.slice(0, 1) : [];
@@ -59,7 +59,7 @@ export function Breadcrumb({ label, crumbs, moreLabel, onGo, menu, onDrop }: Pro
         )}
       </li>
     ) : (
-      <Part key={crumb.id} crumb={crumb} onGo={onGo} onDrop={onDrop} />
+      <Part key={crumb.id} crumb={crumb} onGo={onGo} linkProps={linkProps} />
     );
   return (
     <nav aria-label={label} class="c-breadcrumb">
@@ -81,31 +81,15 @@ export function Breadcrumb({ label, crumbs, moreLabel, onGo, menu, onDrop }: Pro
   );
 }
 
-function Part({ crumb, onGo, onDrop }: { crumb: Crumb } & Pick<Props, 'onGo' | 'onDrop'>) {
+function Part({ crumb, onGo, linkProps }: { crumb: Crumb } & Pick<Props, 'onGo' | 'linkProps'>) {
   const follow = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab
     event.preventDefault();
     onGo(crumb);
   };
-  const over = (event: DragEvent): void => {
-    if (!onDrop) return;
-    event.preventDefault();
-    (event.currentTarget as HTMLElement).dataset.over = '';
-  };
-  const leave = (event: DragEvent): void => void delete (event.currentTarget as HTMLElement).dataset.over;
   return (
     <li class="c-crumb">
-      <a
-        href={crumb.href}
-        class="c-crumb-link"
-        onClick={follow}
-        onDragOver={over}
-        onDragLeave={leave}
-        onDrop={(event) => {
-          leave(event);
-          onDrop?.(crumb, event);
-        }}
-      >
+      <a href={crumb.href} class="c-crumb-link" onClick={follow} {...linkProps?.(crumb)}>
         {crumb.icon && <Icon name={crumb.icon} />}
         <span class="c-crumb-text">{crumb.label}</span>
       </a>

@@ -17,8 +17,7 @@ export const dragProps = (entries: () => readonly Entry[]) => ({
   onDragEnd: () => (dragged = []),
 });
 
-export const isOurs = (event: DragEvent): boolean => event.dataTransfer?.types.includes(TYPE) === true && dragged.length > 0;
-export const dropped = (): readonly Entry[] => dragged;
+const isOurs = (event: DragEvent): boolean => event.dataTransfer?.types.includes(TYPE) === true && dragged.length > 0;
 
 const mark = (event: DragEvent, isOver: boolean): void => {
   const { dataset } = event.currentTarget as HTMLElement;

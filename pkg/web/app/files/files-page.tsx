@@ -15,7 +15,7 @@ import { useLoaded } from '../use-loaded.ts';
 import { useObserved } from '../use-observed.ts';
 import { useTitle } from '../use-title.ts';
 import { clip } from './clipboard.ts';
-import { dropped, isOurs } from './drag.ts';
+import { dropProps } from './drag.ts';
 import { EntriesView } from './entries-view.tsx';
 import { extensions, menuItemsOf } from './entry-actions.ts';
 import { ofFolder } from './entry.ts';
@@ -109,12 +109,7 @@ function FolderPage({ id }: { readonly id: string }) {
           crumbs={crumbs}
           onGo={({ href }) => route(href)}
           menu={{ label: t('folderActions'), items: commands.filter((item) => item !== false) }}
-          onDrop={(crumb, event) => {
-            if (!isOurs(event)) return;
-            event.preventDefault();
-            event.stopPropagation();
-            actions.move(dropped(), crumb.id === 'root' ? null : crumb.id);
-          }}
+          linkProps={(crumb) => dropProps(crumb.id, (moved) => actions.move(moved, crumb.id === 'root' ? null : crumb.id))}
         />
         <span class="files-tools">
           <ViewChoice />
