@@ -24,6 +24,12 @@ export function DropZone({ onDrop, text, hint }: Props) {
   );
 }
 
+/** Marks what is dragged from the page itself: Chromium lists a picture of a page as a file. */
+const OWN = 'application/x-carrel-own';
+
+const hasFiles = ({ dataTransfer }: DragEvent): boolean =>
+  dataTransfer !== null && dataTransfer.types.includes('Files') && !dataTransfer.types.includes(OWN);
+
 /** Returns whether files from outside of the browser are held over the page. */
 function useDrop(onDrop: (items: DataTransferItemList) => void): boolean {
   const [isOver, setOver] = useState(false);
@@ -31,19 +37,18 @@ function useDrop(onDrop: (items: DataTransferItemList) => void): boolean {
   drop.current = onDrop;
   // Before anything is painted: a file that is dropped without the listeners replaces the page.
   useLayoutEffect(() => {
-    // An element that is entered and one that is left are reported apart.
-    let depth = 0;
-    // Chromium lists a picture of the page that is dragged as a file.
-    let isOwn = false;
-    const hasFiles = (event: DragEvent): boolean => (!isOwn && event.dataTransfer?.types.includes('Files')) ?? false;
-    const change = (by: 1 | -1) => (event: DragEvent) => {
+    /** What the files are over: what is entered is reported before what is left. */
+    const entered = new Set<Node>();
+    const move = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
       // Without this the browser ignores a drop on an element that was entered last, before it reports that it is held over it.
       event.preventDefault();
-      depth = Math.max(0, depth + by);
-      setOver(depth > 0);
+      if (event.type === 'dragenter') entered.add(event.target as Node);
+      else entered.delete(event.target as Node);
+      // An element that has left the page meanwhile reports nothing.
+      for (const element of entered) if (!element.isConnected) entered.delete(element);
+      setOver(entered.size > 0);
     };
-    const [enter, leave] = [change(1), change(-1)];
     const over = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
       // Without this the browser opens a dropped file in place of the page.
@@ -51,15 +56,15 @@ function useDrop(onDrop: (items: DataTransferItemList) => void): boolean {
       if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy';
     };
     const end = (event: DragEvent): void => {
-      depth = 0;
+      entered.clear();
       setOver(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
       if (event.dataTransfer) drop.current(event.dataTransfer.items);
     };
-    const start = (): void => void (isOwn = true);
-    const stop = (): void => void (isOwn = false);
-    const listeners = { dragstart: start, dragend: stop, dragenter: enter, dragleave: leave, dragover: over, drop: end } as const;
+    // No state that `dragend` would end: a row that is moved leaves the page before that, and the event with it.
+    const mark = ({ dataTransfer }: DragEvent): void => dataTransfer?.setData(OWN, '');
+    const listeners = { dragstart: mark, dragenter: move, dragleave: move, dragover: over, drop: end } as const;
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name as keyof typeof listeners, listener);
     return () => {
       for (const [name, listener] of Object.entries(listeners)) removeEventListener(name as keyof typeof listeners, listener);

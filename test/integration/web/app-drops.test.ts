@@ -50,6 +50,21 @@ async function centreOf(element: Locator): Promise<{ readonly x: number; readonl
   return { x: x + width / 2, y: y + height / 2 };
 }
 
+test('after a file of the list was moved by dragging it, files of the desktop are still uploaded', async () => {
+  const person = await tenant.user();
+  await add(person, 'moved.txt');
+  await person.api.post('/folders', { name: 'There' });
+  const page = await openSignedIn(browser, tenant, credentials(person), '/files');
+  await row(page, 'moved.txt').dragTo(row(page, 'There'));
+  await row(page, 'moved.txt').waitFor({ state: 'detached' });
+
+  await dropFile(page, 'desktop.txt');
+  await uploaded(page);
+
+  expect(await rootOf(person)).toEqual(['There', 'desktop.txt']);
+  await page.close();
+});
+
 test('a file is moved by dropping it on a folder of the path that the pointer has just entered', async () => {
   const person = await tenant.user();
   const { body: folder } = await person.api.post('/folders', { name: 'There' });
@@ -85,5 +100,31 @@ test('files of the desktop that are held over the path go to the folder that is 
 
   const { body } = await person.api.get(`/folders/${folder.id}/children`);
   expect([lit, body.data.map(({ name }: { name: string }) => name)]).toEqual([0, ['here.txt']]);
+  await page.close();
+});
+
+/** Sends an event of a drag as Chromium does; of one that leaves the window the tools for developers send none. */
+const DRAG = `
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File(['held'], 'held.txt'));
+  window.drag = (type, element) => element.dispatchEvent(new DragEvent(type, { bubbles: true, dataTransfer }));
+`;
+
+test('where files go is said no longer once they have left the page, also if what they were over has left it', async () => {
+  const person = await tenant.user();
+  const id = await add(person, 'leaves.txt');
+  await add(person, 'stays.txt');
+  const page = await openSignedIn(browser, tenant, credentials(person), '/files');
+  await row(page, 'stays.txt').waitFor();
+  await page.evaluate(`{ ${DRAG} }`);
+  await row(page, 'leaves.txt').evaluate(`(row) => drag('dragenter', window.former = row)`);
+  const hint = page.getByText('Drop to upload to');
+  await hint.waitFor();
+  await person.api.delete(`/files/${id}`);
+  await row(page, 'leaves.txt').waitFor({ state: 'detached' });
+
+  await page.evaluate(`drag('dragenter', document.body); drag('dragleave', former); drag('dragleave', document.body);`);
+
+  await hint.waitFor({ state: 'detached' });
   await page.close();
 });
