@@ -42,6 +42,8 @@ async function onDisk(name: string): Promise<string> {
 const devtoolsOf = (page: Page) => page.context().newCDPSession(page);
 const dropFile = async (page: Page, name: string): Promise<void> =>
   drop({ devtools: await devtoolsOf(page) }, await onDisk(name));
+/** The uploads are loaded after the first view. */
+const canUpload = (page: Page): Promise<void> => page.getByRole('button', { name: 'Upload', exact: true }).waitFor();
 const uploaded = (page: Page): Promise<void> =>
   page.getByRole('region', { name: 'Uploads' }).getByText('1 file uploaded').first().waitFor();
 
@@ -86,7 +88,7 @@ test('files of the desktop that are held over the path go to the folder that is 
   const person = await tenant.user();
   const { body: folder } = await person.api.post('/folders', { name: 'There' });
   const page = await openSignedIn(browser, tenant, credentials(person), `/files/${folder.id}`);
-  await page.getByText('This folder is empty').waitFor();
+  await canUpload(page);
   const at = await centreOf(page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'My files' }));
   const devtools = await devtoolsOf(page);
   const path = await onDisk('here.txt');
@@ -103,28 +105,38 @@ test('files of the desktop that are held over the path go to the folder that is 
   await page.close();
 });
 
-/** Sends an event of a drag as Chromium does; of one that leaves the window the tools for developers send none. */
-const DRAG = `
-  const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File(['held'], 'held.txt'));
-  window.drag = (type, element) => element.dispatchEvent(new DragEvent(type, { bubbles: true, dataTransfer }));
-`;
-
-test('where files go is said no longer once they have left the page, also if what they were over has left it', async () => {
+test('after somebody has signed out and in again, dropped files are uploaded', async () => {
   const person = await tenant.user();
-  const id = await add(person, 'leaves.txt');
-  await add(person, 'stays.txt');
   const page = await openSignedIn(browser, tenant, credentials(person), '/files');
-  await row(page, 'stays.txt').waitFor();
-  await page.evaluate(`{ ${DRAG} }`);
-  await row(page, 'leaves.txt').evaluate(`(row) => drag('dragenter', window.former = row)`);
-  const hint = page.getByText('Drop to upload to');
-  await hint.waitFor();
-  await person.api.delete(`/files/${id}`);
-  await row(page, 'leaves.txt').waitFor({ state: 'detached' });
+  await canUpload(page);
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signIn(page, credentials(person));
+  await canUpload(page);
 
-  await page.evaluate(`drag('dragenter', document.body); drag('dragleave', former); drag('dragleave', document.body);`);
+  const held = await dragOver({ devtools: await devtoolsOf(page) }, await onDisk('again.txt'));
+  await page.getByText('Drop to upload to').waitFor();
+  await held();
+  await uploaded(page);
 
-  await hint.waitFor({ state: 'detached' });
+  expect(await rootOf(person)).toEqual(['again.txt']);
+  await page.close();
+});
+
+test('files that are dropped while nobody is signed in are not uploaded as whoever signs in next', async () => {
+  const person = await tenant.user();
+  const page = await openSignedOut(browser, tenant, '/files');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await dropFile(page, 'early.txt');
+  await signIn(page, credentials(person));
+  await canUpload(page);
+
+  const held = await dragOver({ devtools: await devtoolsOf(page) }, await onDisk('later.txt'));
+  await page.getByText('Drop to upload to').waitFor();
+  await held();
+  await uploaded(page);
+
+  expect(await rootOf(person)).toEqual(['later.txt']);
   await page.close();
 });

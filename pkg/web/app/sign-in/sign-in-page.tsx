@@ -1,4 +1,6 @@
+import { useEffect } from 'preact/hooks';
 import { t } from '../../text/sign-in.ts';
+import { forgetEarlyDrops } from '../uploads/early-drops.ts';
 import { useTitle } from '../use-title.ts';
 import { SignedOutCard } from './signed-out-card.tsx';
 import { SignInForm } from './sign-in-form.tsx';
@@ -6,6 +8,7 @@ import { SignInForm } from './sign-in-form.tsx';
 /** Shown at every address while nobody is signed in; afterwards the address shows what it is for. */
 export function SignInPage() {
   useTitle(t('title'));
+  useEffect(() => forgetEarlyDrops, []);
   return (
     <SignedOutCard title={t('title')}>
       <SignInForm />

@@ -26,6 +26,9 @@ export function keepEarlyDrops(): void {
   addEventListener('drop', drop);
 }
 
+/** Discards what was kept: it was dropped while nobody was signed in, and not by whoever signs in next. */
+export const forgetEarlyDrops = (): void => void kept.splice(0);
+
 /** Returns what was kept for the page that is shown, and keeps no more: the page takes what is dropped from now on. */
 export function takeEarlyDrops(): Dropped[] {
   removeEventListener('dragenter', accept);
