@@ -114,12 +114,19 @@ export class LookedAt {
 }
 
 async function unfitting(page: Page, where: string): Promise<string[]> {
-  const found: string[] = [];
+  let found: string[] = [];
+  const look = async (): Promise<boolean> => {
+    const cutOff = await page.evaluate<string[]>(CUT_OFF);
+    found = [
+      ...((await page.evaluate<boolean>(FITS)) ? [] : [`scrolls sideways ${where}`]),
+      ...cutOff.map((what) => `cut off ${where}: ${what}`),
+    ];
+    return found.length === 0;
+  };
   try {
-    await waitFor(`the page to fit ${where}`, () => page.evaluate<boolean>(FITS), LAYOUT_MS);
+    await waitFor(`the page to fit ${where}`, look, LAYOUT_MS);
   } catch {
-    found.push(`scrolls sideways ${where}`);
+    await look();
   }
-  const cutOff = await page.evaluate<string[]>(CUT_OFF);
-  return [...found, ...cutOff.map((what) => `cut off ${where}: ${what}`)];
+  return found;
 }
