@@ -59,6 +59,7 @@ test('after a file of the list was moved by dragging it, files of the desktop ar
   const page = await openSignedIn(browser, tenant, credentials(person), '/files');
   await row(page, 'moved.txt').dragTo(row(page, 'There'));
   await row(page, 'moved.txt').waitFor({ state: 'detached' });
+  await page.getByText('1 item moved').first().waitFor();
 
   await dropFile(page, 'desktop.txt');
   await uploaded(page);
