@@ -159,11 +159,12 @@ test('a large file that a reload interrupts continues once it is chosen again', 
   const path = join(await makeScratch(), 'film.bin');
   await writeFile(path, Buffer.alloc(20 * MIB, 'a'));
   const sentBytes: number[] = [];
+  const rest = Promise.withResolvers<void>();
   let isHeld = true;
   await page.route('**/uploads/*', async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue();
     const offset = Number(route.request().headers()['upload-offset']);
-    if (offset > 0 && isHeld) return; // the rest does not arrive before the reload
+    if (offset > 0 && isHeld) return rest.resolve(); // the rest does not arrive before the reload
     sentBytes.push(offset);
     await route.continue();
   });
@@ -174,6 +175,7 @@ test('a large file that a reload interrupts continues once it is chosen again', 
   await page.getByLabel('Your name').fill('Grace');
   await chooseFilm('Choose files');
   await page.getByText(/^16 MB of 20 MB/).waitFor();
+  await rest.promise;
   isHeld = false;
   await page.reload();
   await page.getByText('1 upload was interrupted.').first().waitFor();
