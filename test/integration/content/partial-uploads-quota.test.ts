@@ -13,10 +13,11 @@ const QUOTA = 10_000_000;
 const WRONG = { 'upload-checksum': checksum(Buffer.from('something else')) };
 
 let endBodies: ((error: Error) => void)[] = [];
-afterEach(() => {
+const breakOff = (): void => {
   for (const end of endBodies) end(new Error('the test is over'));
   endBodies = [];
-});
+};
+afterEach(breakOff);
 
 const bytesInBucket = async (): Promise<number> => {
   let bytes = 0;
@@ -87,6 +88,8 @@ describe('while connections are open, a quota of 10 MB has no more than that in 
     expect([refused.status, refused.body.error]).toEqual([507, 'quota_exceeded']);
     expect((await bytesInBucket()) - before).toBeLessThanOrEqual(QUOTA);
     expect(await reservedOf(user.id)).toBeLessThanOrEqual(QUOTA);
+    breakOff();
+    await waitFor('the bytes of requests that broke off to go', async () => (await bytesInBucket()) === before);
   });
 
   test('of many requests for one upload: the newest ends the one before', async () => {
