@@ -175,7 +175,8 @@ export class ArchiveReader {
       for await (const chunk of this.#read(at, length)) {
         bytes += chunk.length;
         if (stdin === null || stdin.destroyed) return; // what waits for it finds that it has gone
-        if (!stdin.write(chunk)) await drained(stdin);
+        // A process that was killed does not take the rest; why it was killed is said where its messages are read.
+        if (!stdin.write(chunk)) await drained(stdin).catch(() => undefined);
       }
       if (bytes !== length) throw new Error(`the store gave ${bytes} bytes of ${length}`);
     } catch (error) {
