@@ -10,6 +10,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   folders: () => onPlatform(async ({ stores }) => (await import('./folders.ts')).folders(stores)),
   lists: () => onPlatform(async ({ stores }) => (await import('./lists.ts')).lists(stores)),
   metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
+  onboarding: async () => (await import('./onboarding.ts')).onboarding(),
   operator: async () => (await import('./operator/operator.ts')).operator(),
   'page-lists': () => onPlatform(async ({ stores }) => (await import('./page-lists.ts')).pageLists(stores)),
   'page-uploads': () => onPlatform(async ({ stores }) => (await import('./page-uploads.ts')).pageUploads(stores)),

@@ -1,9 +1,6 @@
 import { controllerOf } from '../../../pkg/kube/owner.ts';
-import { keyOf, type Kind, type KubeObject, type ObjectKey, type Observed } from '../../../pkg/kube/object.ts';
-import type { Deployment } from '../../../pkg/kube/kinds.ts';
+import type { Kind, KubeObject, ObjectKey, Observed } from '../../../pkg/kube/object.ts';
 import { FINALIZER } from '../../../pkg/operator/names.ts';
-import { isRolledOut } from '../../../pkg/operator/tenant/workload/availability.ts';
-import { imageIn } from '../../../pkg/operator/tenant/workload/rollouts.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
@@ -13,25 +10,21 @@ import { ensureTenantDatabase, LATEST_VERSION, tenantRole } from '../../../pkg/s
 import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
 import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { testBackends } from '../../support/backends/backends.ts';
-import { children, type Cluster, follow, newNamespace, ready, tenantOf, unique } from '../../support/cluster/operator.ts';
-import { inParallel, waitFor } from '../../support/wait.ts';
-import { type Run, SYNC_LIMIT_MS } from './run.ts';
+import { children, type Cluster, newNamespace, ready, tenantOf, unique } from '../../support/cluster/operator.ts';
+import { waitFor } from '../../support/wait.ts';
+import type { Run } from './run.ts';
 
 /** Tenants made at once; the operator runs as many reconciles at once. */
 export const CONCURRENCY = 8;
 
 /** The control: it writes what the operator writes, without looking at anything. */
 export interface BareClient {
+  /** The namespace of its objects, where no operator finds a Tenant. */
+  readonly namespace: string;
   /** For a tenant of this name, the same objects, finalizer, two status writes, one Event, schema, Redis user and bucket. */
   make(name: string): Promise<void>;
-  /** Gives all its Deployments this image, `concurrency` at a time, and waits until their pods have it. */
-  rollOut(image: string, concurrency: number): Promise<void>;
   close(): Promise<void>;
 }
-
-/** All pods have this image. */
-export const runs = (deployment: Deployment | undefined, image: string): boolean =>
-  deployment !== undefined && imageIn(deployment) === image && isRolledOut(deployment);
 
 /** `url`: of the shard that its tenants are on, as the operator's role. */
 export async function bareClient({ cluster, namespace }: Run, url: string): Promise<BareClient> {
@@ -49,6 +42,7 @@ export async function bareClient({ cluster, namespace }: Run, url: string): Prom
   const own = await newNamespace(cluster);
   let nextId = 1_000_000_000;
   return {
+    namespace: own,
     make: async (name) => {
       const metadata = { namespace: own, name };
       const tenants = cluster.of(children.CONFIG_MAP);
@@ -78,16 +72,6 @@ export async function bareClient({ cluster, namespace }: Run, url: string): Prom
         type: 'Normal',
         regarding: { kind: 'ConfigMap', namespace: own, name },
       });
-    },
-    rollOut: async (image, concurrency) => {
-      const { store, api, stop } = follow(cluster, children.DEPLOYMENT, own);
-      await store.waitForSync(AbortSignal.timeout(SYNC_LIMIT_MS));
-      await inParallel(store.list(), concurrency, async (deployment) => {
-        const containers = deployment.spec?.template.spec?.containers.map((container) => ({ ...container, image }));
-        await api.patch(keyOf(deployment), { spec: { template: { spec: { containers } } } });
-        await waitFor(`pods of ${deployment.metadata.name}`, () => runs(store.get(keyOf(deployment)), image));
-      });
-      await stop();
     },
     close: async () => {
       storage.close();
