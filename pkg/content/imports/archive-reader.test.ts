@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/clock.ts';
-import { ArchiveReader, READER_LIMITS, type ReaderLimits, type ReadRange } from './archive-reader.ts';
+import { ArchiveReader, READER_LIMITS, ReaderGone, type ReaderLimits, type ReadRange } from './archive-reader.ts';
 import { LIST_LIMITS } from './plan.policy.ts';
 
 /** Programs that an archive could run if it took the reader over; `say(type, value)` sends a message, `raw` sends bytes. */
@@ -65,13 +65,13 @@ async function reading<T>(
   program: string,
   limits: Partial<ReaderLimits>,
   work: (reader: ArchiveReader) => Promise<T>,
-  read: ReadRange = zeros,
+  { read = zeros, size = 10 }: { read?: ReadRange; size?: number } = {},
 ): Promise<T> {
   const path = join(folder, `${Math.random()}.mjs`);
   writeFileSync(path, `${PRELUDE}${program}`);
   const { signal } = new AbortController();
   const reader = new ArchiveReader({
-    size: 10,
+    size,
     read,
     clock: systemClock,
     signal,
@@ -135,8 +135,20 @@ test('if the archive cannot be read, the content that needs it and the next one 
     return said;
   };
 
-  expect(await reading(`say('R', { at: 0, length: 3 })`, {}, two, fails)).toEqual([
+  expect(await reading(`say('R', { at: 0, length: 3 })`, {}, two, { read: fails })).toEqual([
     'the store is unavailable',
     'the store is unavailable',
   ]);
+});
+
+test('a reader that was killed while bytes come for it has gone: its pipe is not what failed', async () => {
+  // Its request says which process it is. Nothing else runs between its end and the next write.
+  const afterItsEnd: ReadRange = async function* (pid, length) {
+    process.kill(pid, 'SIGKILL');
+    while (!/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')));
+    yield Buffer.alloc(length);
+  };
+  const program = `say('R', { at: process.pid, length: 2 ** 20 }); setInterval(() => {}, 1000)`;
+
+  await expect(reading(program, {}, listed, { read: afterItsEnd, size: 2 ** 32 })).rejects.toThrow(ReaderGone);
 });
