@@ -44,7 +44,7 @@ export const LONGEST = [
   'test/e2e/browser/grades.test.ts',
   'test/e2e/browser/cookies.test.ts',
   'test/e2e/metrics.test.ts',
-  'pkg/helpers/pdf/translate/translator.test.ts',
+  'pkg/helpers/pdf/translate/pdf-translator.test.ts',
   'test/integration/content/races.test.ts',
   'test/integration/worker/webhooks-ours.test.ts',
   'test/integration/chart/install.test.ts',

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { PdfConversions } from '../../pkg/helpers/pdf/conversions.ts';
 import { PdfOptimiser } from '../../pkg/helpers/pdf/optimise/optimiser.ts';
-import { PdfTranslator } from '../../pkg/helpers/pdf/translate/translator.ts';
+import { PdfTranslator } from '../../pkg/helpers/pdf/translate/pdf-translator.ts';
 import { createService } from '../../pkg/helpers/service.ts';
 import { Slots } from '../../pkg/helpers/slots.ts';
 import type { Provider } from '../../pkg/helpers/translator/provider.ts';

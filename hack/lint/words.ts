@@ -1,6 +1,6 @@
 /**
- * Words that this repository does not use although they are tempting: docs/design/README.md, Terms, has the term of the field for
- * each. Names, comments, logs, messages and docs are searched. Pure; the files come in as text.
+ * Words that this repository does not use although they are tempting: docs/glossary.md has the term of the field for each.
+ * Names, comments, logs, messages and docs are searched. Pure; the files come in as text.
  */
 
 /** The words that must not occur, and what to say instead. A pattern names whole words; `i` where the case does not matter. */

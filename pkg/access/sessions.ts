@@ -1,5 +1,6 @@
 import { SESSION_COPY_TTL_SECONDS, SESSION_LONGEST_MS, SESSION_MS } from '../api/lifetimes.ts';
-import { type Actor, capped, type Permission, type PermissionSet, permissionsOf, type Role } from '../api/actor.ts';
+import type { Actor, Permission, PermissionSet, Role } from '../api/actor.ts';
+import { capped, permissionsOf } from '../api/role-permissions.ts';
 import { Problem } from '../api/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';

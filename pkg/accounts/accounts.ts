@@ -4,6 +4,7 @@ import { type PasswordCost, Passwords } from './passwords.ts';
 import { LoginThrottle } from './sign-in/login-throttle.ts';
 import { SignInCookies } from './sign-in/cookies.ts';
 import { KnownBrowsers } from './sign-in/known-browsers.ts';
+import { RefreshTokens } from './sign-in/refresh-tokens.service.ts';
 import { signInEndpoints } from './sign-in/sign-in.endpoints.ts';
 import { SignIn } from './sign-in/sign-in.service.ts';
 import { passwordResetEndpoints } from './password-reset/password-reset.endpoints.ts';
@@ -25,12 +26,13 @@ export const accountsFeature = (passwordCost?: PasswordCost): Feature => ({
       loginThrottle: new LoginThrottle(services),
     };
     const secure = addresses.apiUrl.startsWith('https:');
-    const signIn = new SignIn({ ...deps, browsers: new KnownBrowsers(deps) });
+    const refreshTokens = new RefreshTokens(deps);
+    const signIn = new SignIn({ ...deps, refreshTokens, browsers: new KnownBrowsers(deps) });
     const users = new Users({ ...deps, defaultQuota: settings.defaultQuota });
     const cookies = new SignInCookies({ basePath: BASE_PATH, secure });
     return {
       endpoints: [
-        ...signInEndpoints(signIn, { cookies, secure, clock }),
+        ...signInEndpoints({ signIn, refreshTokens }, { cookies, secure, clock }),
         ...passwordResetEndpoints(new PasswordResets(deps)),
         ...sessionEndpoints(new OwnSessions(deps)),
         ...userEndpoints(users),

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { permissionsOf, type Role } from '../api/actor.ts';
+import type { Role } from '../api/actor.ts';
+import { permissionsOf } from '../api/role-permissions.ts';
 import { kindOf, managerOf, requireManual, seesAddresses, seesAllGroups } from './groups.policy.ts';
 
 test.each([

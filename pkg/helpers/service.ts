@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Job, PdfConversions } from './pdf/conversions.ts';
 import type { PdfOptimiser } from './pdf/optimise/optimiser.ts';
-import type { PdfTranslator } from './pdf/translate/translator.ts';
+import type { PdfTranslator } from './pdf/translate/pdf-translator.ts';
 import { Refusal } from './refusal.ts';
 import type { Slots } from './slots.ts';
 import type { Translator } from './translator/translator.ts';

@@ -6,7 +6,7 @@ import { ManualClock } from '../../test/support/clock.ts';
 import { range } from '../../test/support/wait.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { Dispatcher } from './dispatcher.ts';
-import type { TenantQueue } from './tenant-queue.ts';
+import type { DueTenantsQueue } from './due-tenants-queue.ts';
 
 /** Far below the time between two sweeps. */
 const SOON_MS = 100;
@@ -18,7 +18,7 @@ test.each([63, 64])('a dispatcher that finds %i tenants waiting continues as soo
   const queue = {
     waiting: async () => waiting,
     add: async (_shard: string, tenants: readonly DueTenant[]) => tenants.forEach(({ tenant }) => added.add(tenant)),
-  } as unknown as TenantQueue;
+  } as unknown as DueTenantsQueue;
   const clock = new ManualClock();
   const limiter = new ConcurrencyLimiter(16, 4);
   const store = { dueTenants: async () => [...due] };
@@ -46,7 +46,7 @@ test.each([63, 64])('a dispatcher that finds %i tenants waiting continues as soo
 function idleDispatcher() {
   const clock = new ManualClock();
   let rounds = 0;
-  const queue = { waiting: async () => 0, add: async () => undefined } as unknown as TenantQueue;
+  const queue = { waiting: async () => 0, add: async () => undefined } as unknown as DueTenantsQueue;
   const store = {
     dueTenants: async () => {
       rounds += 1;

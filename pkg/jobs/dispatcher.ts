@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import type { TenantQueue } from './tenant-queue.ts';
+import type { DueTenantsQueue } from './due-tenants-queue.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** The dispatcher looks for due rows at least this often, however many wake-ups are lost. */
@@ -31,7 +31,7 @@ export class Dispatcher {
   readonly #shard: string;
   readonly #store: Pick<LeasedRows<Leased>, 'dueTenants'>;
   readonly #limiter: ConcurrencyLimiter;
-  readonly #queue: TenantQueue;
+  readonly #queue: DueTenantsQueue;
   readonly #watchdog: Pick<Watchdog, 'found'>;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -43,7 +43,7 @@ export class Dispatcher {
     shard: string;
     store: Pick<LeasedRows<Leased>, 'dueTenants'>;
     limiter: ConcurrencyLimiter;
-    queue: TenantQueue;
+    queue: DueTenantsQueue;
     watchdog: Pick<Watchdog, 'found'>;
     clock: Clock;
     log: Logger;

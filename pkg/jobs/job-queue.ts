@@ -3,9 +3,9 @@ import type { Leased } from '../store/postgres/leases.ts';
 import { atMost } from '../runtime/abort.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { Runner } from './runner.ts';
+import { TenantTaker } from './tenant-taker.ts';
 import type { QueueMetrics } from './metrics.ts';
-import { TenantQueue } from './tenant-queue.ts';
+import { DueTenantsQueue } from './due-tenants-queue.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** A queue of jobs: rows in Postgres. Dispatchers look for them, and workers that take their tenants from BullMQ lease them. */
@@ -30,7 +30,7 @@ export function startJobQueue<Row extends Leased>(
   handlers: ReadonlyMap<string, JobHandler<Row>>,
   { redisUrl, queueMetrics, clock, log }: JobQueueDeps,
 ): JobQueue {
-  const queue = new TenantQueue({ name, url: redisUrl, log });
+  const queue = new DueTenantsQueue({ name, url: redisUrl, log });
   const limiter = new ConcurrencyLimiter(concurrency, perTenant);
   const restart = (): void => {
     queueMetrics.restarted(name);
@@ -42,7 +42,7 @@ export function startJobQueue<Row extends Leased>(
   );
   const onRelease = (shard: string): void => dispatchers.get(shard)?.wake();
   const onTake = (): void => watchdog.taken();
-  const runner = new Runner<Row>({
+  const runner = new TenantTaker<Row>({
     name,
     limiter,
     ahead,

@@ -1,6 +1,10 @@
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 
+/** The rows of a dead worker are free after this time; a living worker renews its leases four times as often. */
+export const LEASE_SECONDS = 4;
+export const RENEW_MS = (LEASE_SECONDS * 1000) / 4;
+
 /** Most leases are never lost, and a row that waits needs no signal: the first look at it makes one. */
 export class RenewedLease {
   readonly #release: () => void;

@@ -3,6 +3,26 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, CommandError } from '../runtime/command-error.ts';
 
+/** The ports that the platform's programs on this machine have if they are free. */
+export const WANTED_PORTS = {
+  apiserver: 6443,
+  etcd: 2379,
+  etcdPeer: 2380,
+  controllerManager: 10257,
+  kubelet: 10250,
+  postgres: 5432,
+  valkey: 6379,
+  valkeyQueue: 6380,
+  s3: 7070,
+  s3Admin: 7071,
+  operatorOps: 9090,
+  workerOps: 9091,
+  demo: 7080,
+  helpers: 7090,
+  helpersOps: 7091,
+};
+export type PortName = keyof typeof WANTED_PORTS;
+
 /**
  * Returns whether a program can listen there now; `absent` if the machine has no such address (no IPv6, macOS without aliases).
  */

@@ -4,27 +4,16 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { CommandError, messageOf } from '../runtime/command-error.ts';
 import { readIfThere, writeAtomically } from './files.ts';
-import { choosePorts, freePort, hasLoopbackNetwork, loopbackNetwork, probePort, probePortPatiently } from './ports.ts';
-
-/** Ports of the platform's programs on `address`: the usual numbers, if they are free. */
-const WANTED_PORTS = {
-  apiserver: 6443,
-  etcd: 2379,
-  etcdPeer: 2380,
-  controllerManager: 10257,
-  kubelet: 10250,
-  postgres: 5432,
-  valkey: 6379,
-  valkeyQueue: 6380,
-  s3: 7070,
-  s3Admin: 7071,
-  operatorOps: 9090,
-  workerOps: 9091,
-  demo: 7080,
-  helpers: 7090,
-  helpersOps: 7091,
-};
-export type PortName = keyof typeof WANTED_PORTS;
+import {
+  choosePorts,
+  freePort,
+  hasLoopbackNetwork,
+  loopbackNetwork,
+  type PortName,
+  probePort,
+  probePortPatiently,
+  WANTED_PORTS,
+} from './ports.ts';
 
 const SECRET_NAMES = [
   'adminToken',

@@ -14,7 +14,7 @@ import { EXPIRE_EXPORTS } from '../content/exports/export-task.ts';
 import { expireKept } from '../content/exports/kept-exports.ts';
 import { keepOf, type ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
 import { TICK_SCHEDULE } from './schedules.jobs.ts';
-import { firstTick, runAt } from './schedules.policy.ts';
+import { firstTick, runAt } from './tick.policy.ts';
 import { nowOf } from './schedules.sql.ts';
 
 /** An entry of `spec.schedules`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { permissionsOf } from '../api/actor.ts';
+import { permissionsOf } from '../api/role-permissions.ts';
 import { Uuid } from '../api/schemas.ts';
 import { BATCH, batchTask } from '../content/batch/batch-task.ts';
 import { ScheduledBatch } from '../content/batch/batch.schema.ts';

@@ -15,7 +15,8 @@ import { presentTaskTo } from '../tasks/tasks.view.ts';
 import { pruneKept } from '../content/exports/kept-exports.ts';
 import { keepOf, requestRun, requireDoable, ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
 import { TICK_SCHEDULE } from './schedules.jobs.ts';
-import { firstTick, requireOwn, runAt, TOO_MANY_SCHEDULES } from './schedules.policy.ts';
+import { requireOwn, TOO_MANY_SCHEDULES } from './schedules.policy.ts';
+import { firstTick, runAt } from './tick.policy.ts';
 import type {
   NewSchedule,
   RunQuery,

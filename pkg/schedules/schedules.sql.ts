@@ -4,7 +4,8 @@ import type { Sql } from '../store/postgres/pool.ts';
 import type { Schedule } from '../store/postgres/tables.ts';
 import type { TaskState } from '../tasks/tasks.schema.ts';
 import { UNFINISHED } from '../tasks/tasks.sql.ts';
-import { SCHEDULES_MAX, SPREAD_MS, TICK_RETENTION_MS, type TickOutcome } from './schedules.policy.ts';
+import { SCHEDULES_MAX, TICK_RETENTION_MS } from './schedules.policy.ts';
+import { SPREAD_MS, type TickOutcome } from './tick.policy.ts';
 import { SCHEDULE_SORT_FIELDS, type ScheduleQuery, type ScheduleView } from './schedules.schema.ts';
 
 /** A schedule with its newest run. */

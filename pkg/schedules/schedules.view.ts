@@ -1,7 +1,7 @@
 import { etagOf } from '../api/etag.ts';
 import type { Schedule } from '../store/postgres/tables.ts';
 import type { ScheduleKind } from './schedule-kinds.ts';
-import { runAt } from './schedules.policy.ts';
+import { runAt } from './tick.policy.ts';
 import type { ScheduleView } from './schedules.schema.ts';
 import type { ScheduleRow } from './schedules.sql.ts';
 

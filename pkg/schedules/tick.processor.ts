@@ -4,7 +4,7 @@ import type { Tx } from '../store/postgres/database.ts';
 import { TaskRequests } from '../tasks/task-requests.ts';
 import { requestRun, ScheduleSettings, ScheduleWork } from './schedule-kinds.ts';
 import { TICK_SCHEDULE } from './schedules.jobs.ts';
-import { decideTick, runAt, type TickOutcome } from './schedules.policy.ts';
+import { decideTick, runAt, type TickOutcome } from './tick.policy.ts';
 import { findSchedule, insertTick, isRunning, moveOn, nowOf } from './schedules.sql.ts';
 
 const OUTCOMES = ['run', 'skipped', 'missed'] as const satisfies readonly TickOutcome[];

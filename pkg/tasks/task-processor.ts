@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { type Actor, type Permission, permissionsOf } from '../api/actor.ts';
+import type { Actor, Permission } from '../api/actor.ts';
+import { permissionsOf } from '../api/role-permissions.ts';
 import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
 import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../events/processor.ts';

@@ -14,7 +14,7 @@ import { measured } from './measured.ts';
 import { absentAmong, type ListedObject, listedObjects } from './object-list.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 import { requireIds, restoreShared } from './restore-shared-tables.ts';
-import { resealTenant, sealOf } from './sealed-values.ts';
+import { resealTenant, sealOf } from './sealed-columns.ts';
 import { lastOf, migrationsIn } from './snapshot.ts';
 import { type OpenedBackup, requireFiles, rowsIn } from './verify.ts';
 

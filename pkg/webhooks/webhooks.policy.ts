@@ -2,7 +2,7 @@ import { invalid, Problem } from '../api/problem.ts';
 import { type AllowedRange, literalPrivateAddress } from '../net/private-address.ts';
 import type { Webhook } from '../store/postgres/tables.ts';
 import { MANAGED_BY } from '../store/postgres/tenant-schema.ts';
-import { SECRET_PREFIX } from './sealing.ts';
+import { SECRET_PREFIX } from './webhook-secrets.ts';
 
 /** Lengths in characters. Headers as in the Webhook resource (crds/webhooks.yaml). */
 export const URL_MAX = 2_048;

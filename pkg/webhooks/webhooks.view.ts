@@ -1,7 +1,8 @@
 import { etagOf } from '../api/etag.ts';
 import type { EventName } from '../events/catalogue.ts';
 import type { Webhook } from '../store/postgres/tables.ts';
-import { standardForm, type WebhookSeal } from './sealing.ts';
+import type { WebhookSeal } from './sealing.ts';
+import { standardForm } from './webhook-secrets.ts';
 import type { WebhookView, WebhookWithSecret } from './webhooks.schema.ts';
 
 export const webhookEtag = (webhook: Webhook): string => etagOf('webhook', webhook.uuid, webhook.revision);

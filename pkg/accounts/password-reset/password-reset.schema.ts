@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { text, Timestamp } from '../../api/schemas.ts';
-import { NewPassword } from '../users/users.schema.ts';
+import { NewPassword } from '../passwords.schema.ts';
 
 export const PasswordReset = z
   .object({

@@ -1,11 +1,13 @@
 import { KNOWN_BROWSER_SECONDS } from '../../api/lifetimes.ts';
-import { endpoint, type Endpoint, reply, type Reply, type RequestInfo } from '../../api/endpoint.ts';
+import { endpoint, type Endpoint, reply, type Reply } from '../../api/endpoint.ts';
 import { sessionOrigin } from '../../access/sessions.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SignInCookies } from './cookies.ts';
+import { requireOwnPage } from './cross-site.policy.ts';
+import type { FreshSignIn, RefreshTokens } from './refresh-tokens.service.ts';
 import { Credentials, Refresh, SignedIn } from './sign-in.schema.ts';
-import type { FreshSignIn, SignIn } from './sign-in.service.ts';
+import type { SignIn } from './sign-in.service.ts';
 
 /** Holds the refresh token, for browsers that ask for it. */
 const REFRESH = 'carrel_refresh';
@@ -14,7 +16,7 @@ const KNOWN = 'carrel_known';
 
 /** `secure`: the tenant's address is https. */
 export const signInEndpoints = (
-  signIn: SignIn,
+  { signIn, refreshTokens }: { signIn: SignIn; refreshTokens: RefreshTokens },
   options: { cookies: SignInCookies; secure: boolean; clock: Clock },
 ): Endpoint[] => {
   const { cookies } = options;
@@ -27,18 +29,6 @@ export const signInEndpoints = (
     const sent = byCookie ? [cookies.set(REFRESH, refreshToken, seconds), ...setCookies] : setCookies;
     const body = byCookie ? signedIn : { ...signedIn, refresh_token: refreshToken };
     return reply(200, body, sent.length === 0 ? {} : { 'set-cookie': sent });
-  };
-
-  /**
-   * Refuses requests from other sites. A page of a neighbour under the same domain can make the browser send the cookie. It can
-   * send neither JSON nor our origin with it.
-   */
-  const requireOurs = ({ headers }: RequestInfo): void => {
-    const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
-    const isSameOrigin =
-      headers['sec-fetch-site'] === 'same-origin' || headers.origin === `http${options.secure ? 's' : ''}://${headers.host}`;
-    if (!isJson && !isSameOrigin)
-      throw new Problem('forbidden', 'Cross-site requests cannot use the cookie. Send Content-Type: application/json.');
   };
 
   return [
@@ -75,12 +65,12 @@ export const signInEndpoints = (
       replies: { 200: SignedIn },
       errors: ['invalid_refresh_token', 'session_expired', 'forbidden'],
       handle: async ({ body, request }) => {
-        if (body.refresh_token !== undefined) return answer(await signIn.refresh(body.refresh_token), false);
+        if (body.refresh_token !== undefined) return answer(await refreshTokens.refresh(body.refresh_token), false);
         const token = cookies.read(request.headers.cookie, REFRESH);
         if (token === undefined)
           throw new Problem('invalid_refresh_token', 'The refresh token is missing. Send it in the body or as the cookie.');
-        requireOurs(request);
-        return answer(await signIn.refresh(token), true);
+        requireOwnPage(request, { secure: options.secure });
+        return answer(await refreshTokens.refresh(token), true);
       },
     }),
     endpoint({

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { permissionSet } from '../../access/permission-sets.ts';
-import { type Actor, permissionsOf, type Role } from '../../api/actor.ts';
+import type { Actor, Role } from '../../api/actor.ts';
+import { permissionsOf } from '../../api/role-permissions.ts';
 import { maySee, refusedFields, removesAdministrator } from './users.policy.ts';
 
 const actor = (role: Role): Actor => ({

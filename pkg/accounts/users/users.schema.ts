@@ -14,6 +14,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../api/schemas.ts';
+import { NewPassword } from '../passwords.schema.ts';
 
 /** A user as the API shows it (docs/design/records.md, User). */
 export const UserView = z
@@ -59,12 +60,6 @@ const Username = text(
   .meta({ pattern: USERNAME.source, example: 'ada' });
 const DisplayName = label(255).meta({ example: 'Ada Okafor' }).nullable();
 const Roles = distinct(z.enum(ROLES), { min: 1, max: ROLES.length });
-/** At least 8 characters (NIST SP 800-63B); the upper bound keeps hashing cheap. */
-export const NewPassword = text(8, 256).meta({
-  description: 'must not be one of the 10,000 most common passwords',
-  example: 'correct horse battery',
-});
-
 export const NewUser = z
   .object({
     email: Email,

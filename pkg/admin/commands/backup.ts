@@ -4,7 +4,8 @@ import { systemRandom } from '../../runtime/random.ts';
 import type { SealingKey } from '../../runtime/sealing.ts';
 import { LockTimeout } from '../../store/postgres/errors.ts';
 import { UnknownMigrations } from '../../store/postgres/provisioning.ts';
-import { type Backup, backUp, prune } from '../../tenantdata/backup.ts';
+import { type Backup, backUp } from '../../tenantdata/backup.ts';
+import { pruneBackups } from '../../tenantdata/prune-backups.ts';
 import type { Progress } from '../../tenantdata/copy-objects.ts';
 import { forEach } from '../../tenantdata/each.ts';
 import { isFinished, type Manifest, stampsIn } from '../../tenantdata/manifest.ts';
@@ -110,7 +111,7 @@ async function backUpOne(
   );
   process.stdout.write(`${slug}: ${describe(backup, repository)}\n`);
   if (keep !== undefined) {
-    const deleted = await prune(repository, slug, { keep, keys: access.platformKeys, now: systemClock.now() });
+    const deleted = await pruneBackups(repository, slug, { keep, keys: access.platformKeys, now: systemClock.now() });
     if (deleted.length > 0) process.stdout.write(`${slug}: deleted ${deleted.join(', ')}; the newest ${keep} are kept.\n`);
   }
   return reportMissing(slug, backup.manifest.missing);

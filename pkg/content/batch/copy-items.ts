@@ -15,7 +15,7 @@ import { findFiles } from '../model/files/files.sql.ts';
 import { copyFiles, holdFoldersOfCopies, type MadeFile, sourceFiles } from '../folders/copy-folder.sql.ts';
 import { faultOf, GONE, OVER_QUOTA } from '../folders/copy-folder.processor.ts';
 import { foldersByUuid, requireOpen } from '../model/folders/folders.sql.ts';
-import { alternativeName, NAME_ATTEMPTS } from '../model/names/names.policy.ts';
+import { alternativeName, NAME_ATTEMPTS } from '../model/names/alternative-names.policy.ts';
 import { releaseReservation } from '../blobs/quota-reservation.sql.ts';
 import { type CopiedBlob, type Copier, type Copies, reserveCopies, type SourceContent } from '../blobs/task-copies.ts';
 import { countBytes } from '../blobs/quota-reservation.sql.ts';

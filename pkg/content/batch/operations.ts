@@ -15,7 +15,7 @@ import type { Json } from '../../store/postgres/job-store.ts';
 import type { HashedShare, Shares } from '../sharing/shares.service.ts';
 import type { ShareView } from '../sharing/shares.schema.ts';
 import type { Metadata } from '../metadata/metadata.service.ts';
-import { alternativeName, NAME_ATTEMPTS } from '../model/names/names.policy.ts';
+import { alternativeName, NAME_ATTEMPTS } from '../model/names/alternative-names.policy.ts';
 import type { Tags } from '../tags/tags.service.ts';
 import type { ArgumentsOf } from './batch.schema.ts';
 

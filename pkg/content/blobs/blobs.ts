@@ -11,7 +11,7 @@ import { isNotCommitted } from '../../store/postgres/errors.ts';
 import { newContentKey } from '../../store/s3/content-key.ts';
 import { dayOf, lastWriteOf } from '../../store/s3/upload-day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
-import { FIRST_BUFFER_BYTES } from '../../store/s3/upload.ts';
+import { FIRST_BUFFER_BYTES } from '../../store/s3/upload-buffers.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { mediaTypeOf } from './media-type.ts';
 import type { QuotaReservation } from './quota-reservation.service.ts';

@@ -1,5 +1,6 @@
 import { permissionSet } from '../../access/permission-sets.ts';
-import { type Actor, permissionsOf, type Role } from '../../api/actor.ts';
+import type { Actor, Role } from '../../api/actor.ts';
+import { permissionsOf } from '../../api/role-permissions.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { grantsOf } from '../model/access/grants-of-user.sql.ts';
 

@@ -5,14 +5,10 @@ import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
-import type { FileRecord } from '../model/files/files.sql.ts';
 import type { Files } from '../model/files/files.service.ts';
 import type { Counted, Transfers } from '../blobs/transfers.ts';
-import { attachment } from './disposition.policy.ts';
+import { type Content, contentOf, headersOf } from './download-headers.ts';
 import { rangeApplies, selectRange } from './range.policy.ts';
-
-/** Content to send: the current content of a file, or that of an older version. */
-export type Content = Pick<FileRecord, 'uuid' | 'version' | 'name' | 'mimeType' | 'size' | 'checksum' | 'blobName'>;
 
 /**
  * Streams the content of files from S3 as fast as the client reads it, and keeps nothing in memory.
@@ -99,18 +95,3 @@ async function unlessRefused(body: Readable, begun: () => Promise<ReplyHeaders>)
     throw error;
   }
 }
-
-/** No script in a file may run in our origin: files are saved, never sniffed, and sandboxed if a browser shows them anyway. */
-const headersOf = (file: Content): Record<string, string> => ({
-  etag: `"${file.checksum}"`,
-  'accept-ranges': 'bytes',
-  'cache-control': 'private, no-cache',
-  'content-disposition': attachment(file.name),
-  'content-security-policy': "sandbox; default-src 'none'",
-  'x-content-type-options': 'nosniff',
-});
-
-const contentOf = (file: Content, length: number): Record<string, string> => ({
-  'content-type': file.mimeType ?? 'application/octet-stream',
-  'content-length': String(length),
-});

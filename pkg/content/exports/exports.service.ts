@@ -9,7 +9,7 @@ import type { TaskView } from '../../tasks/tasks.schema.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { nameItems } from '../batch/batch.sql.ts';
-import type { Content } from '../downloads/downloads.service.ts';
+import type { Content } from '../downloads/download-headers.ts';
 import { findFolder } from '../model/folders/folders.sql.ts';
 import { EXPIRE_EXPORTS, EXPORT } from './export-task.ts';
 import type { NewExport } from './exports.schema.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { TaskItem } from '../../tasks/task-steps.sql.ts';
-import type { Content } from '../downloads/downloads.service.ts';
+import type { Content } from '../downloads/download-headers.ts';
 import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord } from '../model/folders/folders.sql.ts';
 
 /** An archive that is in the store. */

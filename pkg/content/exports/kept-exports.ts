@@ -1,5 +1,6 @@
 import { BASE_PATH } from '../../api/endpoint.ts';
-import { type Permission, permissionsOf } from '../../api/actor.ts';
+import type { Permission } from '../../api/actor.ts';
+import { permissionsOf } from '../../api/role-permissions.ts';
 import { Problem } from '../../api/problem.ts';
 import type { JobRequests } from '../../events/job-requests.ts';
 import type { Tx } from '../../store/postgres/database.ts';
@@ -11,6 +12,8 @@ import { EXPIRE_EXPORTS, EXPORT } from './export-task.ts';
 import { expireBeyond, keptOfRun, lockOwner, remainingForArchives } from './kept-exports.sql.ts';
 import { DAY_MS } from '../../runtime/time.ts';
 
+/** The archive of an export that is no run of a schedule, and its link, stay this long. */
+export const EXPORT_LINK_MS = DAY_MS;
 /** Archives of one schedule. */
 export const KEEP_MAX = 100;
 /** The archives of a schedule stay this long after it is deleted or changed to do something else. */

@@ -6,7 +6,7 @@ import type { Tx } from '../../store/postgres/database.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { partBytesOf, UploadGone } from '../../store/s3/upload-in-parts.ts';
 import { type HeldTask, taskProcessor, TaskOver, type TaskSteps } from '../../tasks/task-processor.ts';
-import { Turns } from '../../tasks/turns.ts';
+import { TasksAtOnce } from '../../tasks/tasks-at-once.ts';
 import { levelOn, type Resource } from '../model/access/inherited-access.policy.ts';
 import { requesterOf } from '../model/access/requester.ts';
 import { RenamedList } from '../archives/folder-entries.ts';
@@ -17,17 +17,14 @@ import { listedFiles } from '../lists/file-list.sql.ts';
 import { Blobs } from '../blobs/blobs.ts';
 import { EXPIRE_EXPORTS, EXPORT, type ExportArguments } from './export-task.ts';
 import { deleteUpload, type ExportUpload, findUpload, insertUpload, readPlan } from './export-uploads.sql.ts';
-import { keepingOf, NOT_ENOUGH, pruneKept, remainingFor } from './kept-exports.ts';
+import { EXPORT_LINK_MS, keepingOf, NOT_ENOUGH, pruneKept, remainingFor } from './kept-exports.ts';
 import { foldersOf, insertExport, isRunning, queuedItems, writeResult } from './exports.sql.ts';
 import { failGone, GONE, type GoneFile } from './gone-files.ts';
 import { type Chosen, planExport } from './plan-export.ts';
 import { CannotGoOn, PartSender } from './send-parts.ts';
-import { DAY_MS } from '../../runtime/time.ts';
 
 /** Concurrent exports. Each holds its plan, and the small files that it is sending. */
 const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it may', askAgainMs: 2_000 };
-/** The link is valid this long. */
-export const EXPORT_LINK_MS = DAY_MS;
 const CHECK_EVERY_MS = 400;
 const ABORT_AGAIN_MS = 500;
 const NAME_MAX = 255;
@@ -89,8 +86,8 @@ interface Made {
 export const makeExport = taskProcessor({
   kind: EXPORT,
   create: (services) => {
-    const turns = new Turns(AT_ONCE, services.clock);
-    return (steps) => turns.run(steps.context.slug, () => exportNow(services, steps));
+    const atOnce = new TasksAtOnce(AT_ONCE, services.clock);
+    return (steps) => atOnce.run(steps.context.slug, () => exportNow(services, steps));
   },
   undo: async ({ clock }, context, task) => {
     const upload = await findUpload(context.db, task);

@@ -23,7 +23,8 @@ import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import { holdFolderOf } from '../model/folders/folders.sql.ts';
 import { ENTRY_BYTES } from '../model/metadata-bytes.ts';
 import { nameConflict, orNameConflict } from '../model/names/name-conflict.ts';
-import { alternativeName, extensionOf, NAME_ATTEMPTS, pathFault, pathOf } from '../model/names/names.policy.ts';
+import { extensionOf, pathFault, pathOf } from '../model/names/names.policy.ts';
+import { alternativeName, NAME_ATTEMPTS } from '../model/names/alternative-names.policy.ts';
 import type { TrashSchedule } from '../trash/trash-schedule.ts';
 import { changesOf, destinationOf, type FileLocation } from './file-moves.service.ts';
 

@@ -12,7 +12,7 @@ import type { Caller } from '../model/access/caller.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { allows, levelOn } from '../model/access/inherited-access.policy.ts';
 import { FOLDERS_TAG } from '../model/content.tags.ts';
-import { alternativeName, NAME_ATTEMPTS } from '../model/names/names.policy.ts';
+import { alternativeName, NAME_ATTEMPTS } from '../model/names/alternative-names.policy.ts';
 import { nameConflict, orNameConflict } from '../model/names/name-conflict.ts';
 import type { TrashSchedule } from '../trash/trash-schedule.ts';
 import { destination, FolderMoves, type Parent, requireChangeable } from './folder-moves.ts';

@@ -1,4 +1,4 @@
-import { CORRUPT, Refused } from './archive-rules.ts';
+import { CORRUPT, Refused } from './archive-entry.ts';
 import { MIB } from '../../runtime/bytes.ts';
 
 export const ENTRIES_MAX = 50_000;

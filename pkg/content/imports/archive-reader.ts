@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { residentBytes } from '../../runtime/resident-bytes.ts';
-import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused } from './archive-rules.ts';
+import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused } from './archive-entry.ts';
 import { drained, FRAME_MAX_BYTES, type Frame, frameHead, framesOf, jsonFrame } from './frames.ts';
 import { MIB } from '../../runtime/bytes.ts';
 

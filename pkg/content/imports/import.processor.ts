@@ -5,7 +5,7 @@ import type { Tx } from '../../store/postgres/database.ts';
 import { statusOf } from '../../store/s3/errors.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
-import { Turns } from '../../tasks/turns.ts';
+import { TasksAtOnce } from '../../tasks/tasks-at-once.ts';
 import type { Caller } from '../model/access/caller.ts';
 import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { requesterOf } from '../model/access/requester.ts';
@@ -17,7 +17,7 @@ import { Blobs, type NewObjects } from '../blobs/blobs.ts';
 import { reserve } from '../blobs/quota-reservation.sql.ts';
 import { VersionSchedule } from '../model/files/version-schedule.ts';
 import { ArchiveReader, ReaderGone } from './archive-reader.ts';
-import { Refused } from './archive-rules.ts';
+import { Refused } from './archive-entry.ts';
 import { IMPORT, type ImportArguments } from './import-task.ts';
 import {
   addEntries,
@@ -91,13 +91,13 @@ interface Import {
 export const importArchive = taskProcessor({
   kind: IMPORT,
   create: (services) => {
-    const readers = new Turns(READERS, services.clock);
+    const readers = new TasksAtOnce(READERS, services.clock);
     return (steps) => run(services, steps, readers);
   },
   undo: async ({ jobs }, { transaction }, uuid) => transaction((tx) => endStaging(jobs, tx, uuid)),
 });
 
-async function run(services: WorkerServices, steps: Steps, readers: Turns): Promise<void> {
+async function run(services: WorkerServices, steps: Steps, readers: TasksAtOnce): Promise<void> {
   const { context, step } = steps;
   const { objects } = await context.storage();
   const begun = await step((tx, task) => begin(services, tx, task));

@@ -25,7 +25,7 @@ import { reserve } from '../blobs/quota-reservation.sql.ts';
 import { contentLength } from '../uploads/upload.ts';
 import { findUploadTarget } from '../uploads/uploads.sql.ts';
 import { END_MAX_BYTES, requireEnd } from './archive-end.ts';
-import { Refused } from './archive-rules.ts';
+import { Refused } from './archive-entry.ts';
 import { IMPORT, type ImportArguments, newImportResult } from './import-task.ts';
 import { IMPORT_FIELDS, type ImportOptions, importFields, type ImportRequest } from './imports.schema.ts';
 import { beginStaging, STAGED_MS } from './imports.sql.ts';

@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
-import { alternativeName } from '../model/names/names.policy.ts';
+import { alternativeName } from '../model/names/alternative-names.policy.ts';
 import { DIRECTORY_MAX_BYTES, ENTRIES_MAX } from './archive-end.ts';
-import { type ListedEntry, Refused } from './archive-rules.ts';
+import { type ListedEntry, Refused } from './archive-entry.ts';
 import { entryPath } from './entry-path.policy.ts';
-
-/** Bytes of contents for each byte of the archive. */
-const RATIO_MAX = 1_000;
+import { isFolderByMode, refusalOf, requireRatio } from './entry-refusals.policy.ts';
 
 export const LIST_LIMITS = { most: ENTRIES_MAX, mostDirectoryBytes: DIRECTORY_MAX_BYTES };
 
@@ -24,15 +22,7 @@ export interface PlannedPath extends Omit<ListedEntry, 'name'> {
   readonly isAdapted: boolean;
 }
 
-const TYPE = 0o170000;
-const FOLDER = 0o040000;
-const LINK = 0o120000;
-const FILE = 0o100000;
-/** Bits 0, 6 and 13 of the flags (APPNOTE.TXT, 4.4.4). */
-const ENCRYPTED = 0x2041;
-const METHODS = [0, 8];
-
-/** The limits of an archive and the paths of its entries, one after the other. Refuses it by throwing Refused. */
+/** Plans the entries of an archive, one after the other: their paths, and whether the archive is refused (throws Refused). */
 export class Plan {
   readonly #archiveBytes: number;
   readonly #maxBytes: number;
@@ -56,17 +46,12 @@ export class Plan {
     };
     const path = entryPath(name.toWellFormed(), hasSlash ? '/' : '\\');
     if ('refused' in path) return refuse(path.refused);
-    if ((listed.flags & ENCRYPTED) !== 0) return refuse('is encrypted');
-    const type = listed.mode & TYPE;
-    if (type === LINK) return refuse('is a link');
-    if (type !== 0 && type !== FOLDER && type !== FILE) return refuse('is a device');
-    if (!METHODS.includes(listed.method)) return refuse(`is compressed by method ${listed.method}; store and deflate are taken`);
-    if (listed.method === 0 && listed.packed !== listed.size) return refuse('is stored with two sizes');
-    if (listed.size > this.#maxBytes) return refuse(`has more than ${this.#maxBytes} bytes`);
+    const refusal = refusalOf(listed, { maxBytes: this.#maxBytes });
+    if (refusal !== undefined) return refuse(refusal);
     this.#bytes += listed.size;
-    if (this.#bytes > this.#archiveBytes * RATIO_MAX) throw new Refused(`has contents of more than ${RATIO_MAX} times its size`);
+    requireRatio(this.#bytes, this.#archiveBytes);
     if ('isSystemFile' in path) return { name: name.toWellFormed(), entry: null };
-    const isFolder = path.isFolder || type === FOLDER;
+    const isFolder = path.isFolder || isFolderByMode(listed);
     if (isFolder && listed.size > 0) return refuse('is a folder with content');
     const names = isFolder ? path.names : this.#free(path.names);
     const isAdapted = path.isAdapted || names !== path.names;

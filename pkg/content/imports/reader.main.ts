@@ -2,15 +2,8 @@ import { once } from 'node:events';
 import { readSync, writeSync } from 'node:fs';
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import { type Entry, fromRandomAccessReader, RandomAccessReader, type ZipFile } from 'yauzl';
-import {
-  CORRUPT,
-  type ListedEntry,
-  type ListRequest,
-  type OpenRequest,
-  Refused,
-  requireApart,
-  requireSame,
-} from './archive-rules.ts';
+import { requireApart, requireSame } from './archive-consistency.ts';
+import { CORRUPT, type ListedEntry, type ListRequest, type OpenRequest, Refused } from './archive-entry.ts';
 import { nameReader } from './entry-name.ts';
 import { drained, FRAME_MAX_BYTES, type Frame, frameHead, HEAD_BYTES, jsonFrame, lengthIn, typeIn } from './frames.ts';
 

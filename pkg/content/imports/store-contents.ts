@@ -5,7 +5,7 @@ import { alreadyReserved } from '../blobs/quota-reservation.service.ts';
 import { uploadType } from '../uploads/uploads.schema.ts';
 import { UNKNOWN_TYPE } from '../blobs/media-type.ts';
 import type { ArchiveReader } from './archive-reader.ts';
-import { Refused } from './archive-rules.ts';
+import { Refused } from './archive-entry.ts';
 import type { ImportItem, Staged } from './imports.sql.ts';
 import type { Reading } from './reading.ts';
 

@@ -1,5 +1,5 @@
 import type { Executor } from '../../store/postgres/database.ts';
-import type { Content } from '../downloads/downloads.service.ts';
+import type { Content } from '../downloads/download-headers.ts';
 
 const FILE_BELOW = `
   SELECT f.uuid, f.version_number AS version, f.name, f.mime_type AS "mimeType", f.size, f.checksum, f.blob_name AS "blobName"

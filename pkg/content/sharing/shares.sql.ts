@@ -1,4 +1,4 @@
-import { rolesWith } from '../../api/actor.ts';
+import { rolesWith } from '../../api/role-permissions.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { integerKey, keyset, timeKey } from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../model/access/inherited-access.policy.ts';

@@ -7,7 +7,7 @@ import { lockFile } from '../../content/model/files/files.service.ts';
 import { type FileRecord, findFile } from '../../content/model/files/files.sql.ts';
 import { fileSeenBy } from '../../content/model/files/files.view.ts';
 import { findFolder } from '../../content/model/folders/folders.sql.ts';
-import { nameWith } from '../../content/model/names/names.policy.ts';
+import { nameWith } from '../../content/model/names/alternative-names.policy.ts';
 import { Blobs, type NewObjects, type StoredBlob } from '../../content/blobs/blobs.ts';
 import { Reservation } from '../../content/blobs/quota-reservation.service.ts';
 import { FileWriter } from '../../content/model/files/file-writer.ts';

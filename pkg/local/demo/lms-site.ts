@@ -1,36 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KubeClient } from '../../kube/transport.ts';
-import { INSTRUCTOR, LEARNER } from './lms/claims.ts';
+import { LEARNER } from './lms/claims.ts';
 import { deepLinking } from './lms/deep-linking.ts';
 import { Lms } from './lms/lms.ts';
 import { escaped, page, table } from './html.ts';
+import { CLASSMATES, COURSES, PEOPLE } from './lms-people.ts';
 import { PLATFORM_STORAGE } from './platform-storage.ts';
 import { type Tool, toolsOf } from './registrations.ts';
-
-/** The people of a course and their roles. */
-const PEOPLE = [
-  { id: 'ada', name: 'Ada Okafor', email: 'ada@example.org', roles: [INSTRUCTOR], as: 'instructor' },
-  { id: 'ben', name: 'Ben Lindqvist', email: 'ben@example.org', roles: [LEARNER], as: 'learner' },
-  { id: 'chi', name: 'Chi Tanaka', email: 'chi@example.org', roles: [LEARNER], as: 'learner' },
-] as const;
-
-/** They are in each course, and have never opened a link of it. */
-const CLASSMATES = [
-  'Dana Petrova',
-  'Emil Sørensen',
-  'Fatima Zahra',
-  'Gabriel Costa',
-  'Hana Novák',
-  'Ivo Marić',
-  'Jia Chen',
-  'Kofi Mensah',
-  'Lena Vogel',
-] as const;
-
-const COURSES = [
-  { id: 'history-1', title: 'History', label: 'HIST 101' },
-  { id: 'physics-1', title: 'Physics', label: 'PHYS 101' },
-] as const;
 
 /** The ways to open a link: in a frame with or without platform storage, as a page, or as a request for content in a frame. */
 const WAYS = ['frame', 'frame-without-storage', 'window', 'picker', 'hand-in'] as const;

@@ -3,7 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readIfThere, writeAtomically } from '../files.ts';
-import { addressOf, paths, type PortName, type StateDirectory } from '../state-directory.ts';
+import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
+import type { PortName } from '../ports.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 
 const ADMIN = 'carrel_admin';

@@ -4,7 +4,7 @@ import { listPage, type Page } from '../../api/paging.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { integerKey, keyset, nameKey } from '../../store/postgres/keyset.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { COURSE_FOLDER } from '../launch/course-folder.ts';
+import { COURSE_FOLDER } from '../launch/course-folder-name.ts';
 import type { CourseRole } from '../launch/launch-roles.policy.ts';
 import { CONTEXT_SORT_FIELDS, type ContextQuery, type ContextView } from './contexts.schema.ts';
 import { type OfferedServices, servicesOf } from './services.policy.ts';

@@ -1,5 +1,5 @@
 import type { Executor, Tx } from '../../store/postgres/database.ts';
-import { COURSE_FOLDER } from '../launch/course-folder.ts';
+import { COURSE_FOLDER } from '../launch/course-folder-name.ts';
 
 /** A launch that may be a deep linking request, with the registration that it came through. */
 export interface PickerRow {

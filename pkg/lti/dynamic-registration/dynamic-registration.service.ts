@@ -19,12 +19,12 @@ import {
   insertLink,
   type LinkRow,
   type LmsEndpoints,
-  OPEN_LINKS_MAX,
   releaseLink,
   requestRegistration,
   useLink,
   useOfClientId,
 } from './links.sql.ts';
+import { OPEN_LINKS_MAX } from './registration-limits.ts';
 import type { PlatformAddresses } from './platform-configuration.policy.ts';
 import { PlatformRequests } from './platform-requests.ts';
 import { type Granted, readAnswer } from './registration-answer.policy.ts';

@@ -2,11 +2,7 @@ import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { originParameter, withOrigin } from '../../store/postgres/origin.ts';
 import type { Agreement } from '../registrations/registration-list.sql.ts';
 import type { WantedRegistration } from '../registrations/wanted-registration.ts';
-
-/** How long an attempt holds its link: longer than the LMS may take to answer. After a crash the link is free again by then. */
-const ATTEMPT_MS = 60_000;
-/** Registrations of a tenant that may wait for the operator (the slots of carrel.registration_requests). */
-const SLOTS = 20;
+import { ATTEMPT_MS, OPEN_LINKS_MAX, WAITING_MAX } from './registration-limits.ts';
 
 export interface LinkRow {
   readonly id: number;
@@ -26,9 +22,6 @@ const BACKED = `EXISTS (SELECT FROM users u WHERE u.id = created_by AND u.is_act
 const LINK_COLUMNS = `id, uuid, platform_name AS "platformName", ${BACKED} AS "isBacked", expires_at AS "expiresAt", attempt,
   attempt_until AS "attemptUntil",
   used_at AS "usedAt", issuer, registered AS agreement`;
-
-/** Maximum of a tenant's links that are neither used nor expired. */
-export const OPEN_LINKS_MAX = 50;
 
 /**
  * Deletes unused links a day after they expired. Returns false if there are too many links; a few more may pass when several are
@@ -89,7 +82,7 @@ export async function useLink(
 /** Checked before the LMS is called, so that a registration that the LMS has accepted is not refused afterwards. */
 export async function hasFreeSlot(sql: Executor): Promise<boolean> {
   const [row] = await sql.query<{ isFree: boolean }>(
-    `SELECT count(*) < ${SLOTS} AS "isFree" FROM carrel.registration_requests WHERE tenant = current_user`,
+    `SELECT count(*) < ${WAITING_MAX} AS "isFree" FROM carrel.registration_requests WHERE tenant = current_user`,
   );
   return row?.isFree ?? false;
 }
@@ -98,7 +91,7 @@ export async function hasFreeSlot(sql: Executor): Promise<boolean> {
 export async function requestRegistration(sql: Executor, id: string, wanted: WantedRegistration): Promise<boolean> {
   const rows = await sql.query(
     `INSERT INTO carrel.registration_requests (slot, id, wanted)
-     SELECT s.slot, $1, $2 FROM generate_series(0, ${SLOTS - 1}) AS s (slot)
+     SELECT s.slot, $1, $2 FROM generate_series(0, ${WAITING_MAX - 1}) AS s (slot)
      WHERE NOT EXISTS (SELECT FROM carrel.registration_requests r WHERE r.tenant = current_user AND r.slot = s.slot)
        ORDER BY random() LIMIT 1
      ON CONFLICT DO NOTHING RETURNING slot`,

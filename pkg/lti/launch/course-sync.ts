@@ -15,7 +15,7 @@ import {
   namesOf,
   RENAME_COURSE,
   renameCourseFolder,
-} from './course-folder.ts';
+} from './course-folder-name.ts';
 import { writeLaunchedMember } from '../members/members.sql.ts';
 import type { LaunchContext, NewLaunch } from './launch.sql.ts';
 import type { SyncedUser } from './user-sync.ts';

@@ -3,7 +3,7 @@ import { listPage, type Page } from '../../api/paging.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { integerKey, keyset, timeKey } from '../../store/postgres/keyset.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { COURSE_FOLDER } from './course-folder.ts';
+import { COURSE_FOLDER } from './course-folder-name.ts';
 import { LAUNCH_SORT_FIELDS, type LaunchQuery, type LaunchView } from './launch-view.schema.ts';
 import { linkState } from '../links/link-state.sql.ts';
 import type { LinkState } from '../links/link-state.ts';

@@ -1,5 +1,5 @@
 import { LAUNCH_SECONDS } from '../../api/lifetimes.ts';
-import { capped } from '../../api/actor.ts';
+import { capped } from '../../api/role-permissions.ts';
 import type { SessionOrigin } from '../../access/sessions.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';

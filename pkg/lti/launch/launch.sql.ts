@@ -6,7 +6,7 @@ import { LaunchError } from '../launch-error.ts';
 import type { Profile } from './profile.ts';
 import { isCopyOf } from '../links/course-copies.sql.ts';
 import { isHandlerAsked } from '../notices/handlers.sql.ts';
-import { COURSE_FOLDER } from './course-folder.ts';
+import { COURSE_FOLDER } from './course-folder-name.ts';
 import type { DeploymentPolicy } from '../registrations/deployment-requests.sql.ts';
 import { isRosterOld } from '../members/roster-age.sql.ts';
 import { courseRole, roleOf } from './launch-roles.policy.ts';

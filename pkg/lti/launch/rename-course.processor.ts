@@ -1,7 +1,7 @@
 import { processor } from '../../events/processor.ts';
 import { FOLDERS_TAG } from '../../content/model/content.tags.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { COURSE_FOLDER, RENAME_COURSE, renameCourseFolder } from './course-folder.ts';
+import { COURSE_FOLDER, RENAME_COURSE, renameCourseFolder } from './course-folder-name.ts';
 
 interface Course {
   readonly title: string;

@@ -2,7 +2,7 @@ import type { LaunchGrants } from '../../access/permission-sets.ts';
 import { ancestorsOf } from '../../content/model/files/files.sql.ts';
 import { makerIsAdmin, MAKER_MAY_SHARE } from '../../content/sharing/shares.sql.ts';
 import type { Executor } from '../../store/postgres/database.ts';
-import { COURSE_FOLDER } from '../launch/course-folder.ts';
+import { COURSE_FOLDER } from '../launch/course-folder-name.ts';
 import { isCopyOf } from './course-copies.sql.ts';
 import { problemOfLink } from './link-problems.policy.ts';
 import type { LinkState } from './link-state.ts';

@@ -1,18 +1,16 @@
 import type { RosterSkipReason } from '../../tasks/tasks.schema.ts';
 import { membersOf, textOf } from '../line-items/lms-line-item.ts';
-import type { LmsAnswer, LmsCalls, Operation, OperationLimits } from '../services/lms-calls.ts';
+import type { LmsAnswer, LmsCalls, Operation } from '../services/lms-calls.ts';
 import { withQuery } from '../services/lms-pages.ts';
 import { unusable } from '../services/lms-problems.policy.ts';
 import { addressAtHost, nextPage } from '../services/next-link.policy.ts';
+import { PAGES_MAX } from './roster-limits.ts';
 import { memberOf, type RosterMember } from './roster-member.policy.ts';
 
 export const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
 
-/** Limits of a whole roster. Each page is in memory as a whole. */
-export const ROSTER_LIMITS: OperationLimits = { operationMs: 10 * 60_000, requestMs: 30_000, replyBytes: 4 * 1024 * 1024 };
 /** Requested page size; LMSs return fewer. */
 const PAGE_MEMBERS = 500;
-const PAGES_MAX = 5_000;
 
 /** The entries of a page, in its order. */
 export interface RosterPage {

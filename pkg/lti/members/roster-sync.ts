@@ -6,16 +6,10 @@ import type { ContextRow } from '../contexts/contexts.sql.ts';
 import { CourseServices } from '../services/course-services.ts';
 import type { LmsCalls } from '../services/lms-calls.ts';
 import { unusable } from '../services/lms-problems.policy.ts';
-import { ROSTER_LIMITS, type RosterPage, rosterPages } from './read-roster.ts';
+import { type RosterPage, rosterPages } from './read-roster.ts';
+import { ROSTER_LIMITS, RosterBounds, SKIPPED_MAX } from './roster-limits.ts';
 import { addEntries, deleteEntries, entriesJson } from './roster-entries.sql.ts';
-import { takeOver, type TakenOver } from './take-over.ts';
-
-/** Twice the size of a large course. */
-const MEMBERS_MAX = 200_000;
-/** Maximum size of all entries, as they are stored until the import. */
-const BYTES_MAX = 256 * 1024 * 1024;
-/** Maximum of consecutive pages without a new person: the LMS sends pages without end, or the same people repeatedly. */
-const BARREN_PAGES_MAX = 20;
+import { type ImportedRoster, importRoster } from './import-roster.ts';
 
 /** A roster that was read but not yet imported. */
 export interface WholeRoster {
@@ -54,10 +48,10 @@ export class RosterSync {
     });
     const { url, operation } = await services.roster(course, context.signal, ROSTER_LIMITS);
     const readAt = this.#services.clock.now();
-    const bounds = new Bounds();
+    const bounds = new RosterBounds();
     const skipped: RosterSkipReason[] = [];
     for await (const page of rosterPages(this.#calls, operation, { url, lmsId: course.lmsId })) {
-      skipped.push(...page.skipped.slice(0, MEMBERS_MAX - skipped.length));
+      skipped.push(...page.skipped.slice(0, SKIPPED_MAX - skipped.length));
       await this.#keep(step, page, bounds);
     }
     if (bounds.isEmpty) throw unusable('its list of members names nobody');
@@ -65,43 +59,21 @@ export class RosterSync {
     return { groupId: course.groupId, readAt, skipped: [...counts].map(([reason, all]) => ({ reason, count: all.length })) };
   }
 
-  async #keep(step: TaskSteps<unknown>['step'], { members }: RosterPage, bounds: Bounds): Promise<void> {
+  async #keep(step: TaskSteps<unknown>['step'], { members }: RosterPage, bounds: RosterBounds): Promise<void> {
     const json = entriesJson(members);
     const added = members.length === 0 ? 0 : await step((tx, task) => addEntries(tx, task.id, json));
     bounds.count(added, json.length);
   }
 
   /** Must run in a step of the task that read the roster. */
-  async takeOver(
+  async import(
     tx: Tx,
     task: Pick<HeldTask<unknown>, 'id'>,
     { cache }: TaskSteps<unknown>['context'],
     { groupId, readAt }: WholeRoster,
-  ): Promise<TakenOver> {
-    const taken = await takeOver({ cache, events: this.#services.events }, tx, { groupId, readAt, taskId: task.id });
+  ): Promise<ImportedRoster> {
+    const imported = await importRoster({ cache, events: this.#services.events }, tx, { groupId, readAt, taskId: task.id });
     await deleteEntries(tx, task.id);
-    return taken;
-  }
-}
-
-/** Counts how much of a roster was read. */
-class Bounds {
-  #members = 0;
-  #bytes = 0;
-  #barren = 0;
-
-  get isEmpty(): boolean {
-    return this.#members === 0;
-  }
-
-  /** Counts a page: people that no earlier page named, and its bytes. Throws Problem `lms_failed`. */
-  count(added: number, bytes: number): void {
-    this.#members += added;
-    this.#bytes += bytes;
-    this.#barren = added === 0 ? this.#barren + 1 : 0;
-    if (this.#members > MEMBERS_MAX) throw unusable(`its list has more than ${MEMBERS_MAX} members`);
-    if (this.#bytes > BYTES_MAX) throw unusable(`its list of members is larger than ${BYTES_MAX} bytes`);
-    if (this.#barren === BARREN_PAGES_MAX)
-      throw unusable(`${BARREN_PAGES_MAX} consecutive pages of its list of members name no new person`);
+    return imported;
   }
 }

@@ -12,7 +12,7 @@ import { type ContextRow, findContext, nextCourseWithRoster } from '../contexts/
 import { LmsCalls } from '../services/lms-calls.ts';
 import { deleteEntries, deleteEntriesOf } from './roster-entries.sql.ts';
 import { RosterSync } from './roster-sync.ts';
-import type { TakenOver } from './take-over.ts';
+import type { ImportedRoster } from './import-roster.ts';
 
 /** Waits between attempts at an unavailable LMS. */
 export const RETRY_MS: readonly number[] = [2_000, 15_000, 60_000];
@@ -69,8 +69,8 @@ async function syncOne(sync: RosterSync, { context, step }: TaskSteps<OneCourse>
   });
   const roster = await sync.read({ context, step }, course);
   await step(async (tx, task) => {
-    const taken = await sync.takeOver(tx, task, context, roster);
-    await setResult(tx, task.id, { ...taken, ...(roster.skipped.length === 0 ? {} : { skipped: [...roster.skipped] }) });
+    const imported = await sync.import(tx, task, context, roster);
+    await setResult(tx, task.id, { ...imported, ...(roster.skipped.length === 0 ? {} : { skipped: [...roster.skipped] }) });
     await task.succeed();
   });
 }
@@ -133,7 +133,7 @@ async function syncNext(services: WorkerServices, sync: RosterSync, { context, s
     requireAvailable(reached, course);
     const roster = await sync.read({ context, step }, course);
     await step(async (tx, task) =>
-      advance(tx, task.id, succeeded(reached, course, await sync.takeOver(tx, task, context, roster))),
+      advance(tx, task.id, succeeded(reached, course, await sync.import(tx, task, context, roster))),
     );
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -153,7 +153,7 @@ function requireAvailable({ unavailable }: Reached, { toolId }: ContextRow): voi
 
 const advance = (tx: Tx, id: number, cursor: Reached): Promise<unknown> => advanceTask(tx, id, { total: 1, done: 1, cursor });
 
-const succeeded = (reached: Reached, { groupId, toolId }: ContextRow, { added, changed, removed }: TakenOver): Reached => ({
+const succeeded = (reached: Reached, { groupId, toolId }: ContextRow, { added, changed, removed }: ImportedRoster): Reached => ({
   ...reached,
   after: groupId,
   unavailable: { ...reached.unavailable, [String(toolId)]: 0 },

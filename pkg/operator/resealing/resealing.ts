@@ -12,7 +12,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { SealingKey } from '../../runtime/sealing.ts';
 import type { RegisteredTenant } from '../../store/postgres/registry.ts';
 import type { Shards } from '../shards.ts';
-import { resealTenant, sealOf } from '../../tenantdata/sealed-values.ts';
+import { resealTenant, sealOf } from '../../tenantdata/sealed-columns.ts';
 
 interface Deps {
   readonly shards: Shards;

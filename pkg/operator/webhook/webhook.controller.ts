@@ -1,4 +1,4 @@
-import { newSecret } from '../../webhooks/sealing.ts';
+import { newSecret } from '../../webhooks/webhook-secrets.ts';
 import { ownerReference } from '../../kube/owner.ts';
 import type { Observed } from '../../kube/object.ts';
 import { type AllowedRange, literalPrivateAddress } from '../../net/private-address.ts';

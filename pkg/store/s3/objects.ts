@@ -23,7 +23,8 @@ import { objectPage, uploadPage } from './listed-pages.ts';
 import { type ListRequest, ObjectRequests, type Stored } from './object-requests.ts';
 import { READ_AHEAD_BYTES, READ_INTO_ONE_BUFFER } from './read-buffer.ts';
 import { UploadInParts } from './upload-in-parts.ts';
-import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
+import { putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
+import { PART_BYTES } from './upload-buffers.ts';
 
 export { newClient } from './client.ts';
 export { newKey } from './content-key.ts';

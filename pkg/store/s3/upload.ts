@@ -10,12 +10,12 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
 import type { ObjectRequests, Stored } from './object-requests.ts';
 import { type Ends, endingLate } from './ending-late.ts';
 import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
-import { MIB } from '../../runtime/bytes.ts';
+import type { BufferPool } from './buffer-pool.ts';
+import { FIRST_BUFFER_BYTES, UPLOAD_BUFFERS } from './upload-buffers.ts';
 
 export interface UploadTarget {
   readonly Bucket: string;
@@ -24,26 +24,12 @@ export interface UploadTarget {
 }
 
 const PARTS_AT_ONCE = 2;
-/** The buffer that every upload gets at once, so that a small file does not wait. */
-export const FIRST_BUFFER_BYTES = 64 * 1024;
-
 /** Delays between the attempts to abort a failed upload. */
 const ABORT_AGAIN_MS = [1_000, 5_000, 25_000, 60_000];
 /**
  * A missing upload counts as gone from the second attempt on: until then a part may still be on its way into the store's files.
  */
 const SURE_AFTER = 1;
-
-/** The size of a part; a body that is not longer is sent in one request. */
-export const PART_BYTES = 8 * MIB;
-/**
- * The buffers of all uploads of this process: 48 MiB for uploads that are still small, and 144 MiB for parts. The latter are as
- * large as every part except the last.
- */
-export const UPLOAD_BUFFERS = {
-  small: new BufferPool({ size: MIB, most: 48, maxIdle: 8 }),
-  part: new BufferPool({ size: PART_BYTES, most: 18, maxIdle: 3 }),
-} as const;
 
 /** Both are for the same store. */
 export interface UploadClients {

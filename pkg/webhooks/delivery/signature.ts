@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { standardKey } from '../sealing.ts';
+import { standardKey } from '../webhook-secrets.ts';
 
 /**
  * Node takes several times as long to start with the bytes of a key as with a key object, so each endpoint's key objects are made

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { UPLOADS_PER_HOUR } from '../../../pkg/content/sharing/link-uploads.service.ts';
-import { NAME_ATTEMPTS } from '../../../pkg/content/model/names/names.policy.ts';
+import { NAME_ATTEMPTS } from '../../../pkg/content/model/names/alternative-names.policy.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import type { ApiReply } from '../../support/clients/api.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
+import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload-buffers.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { heldBeyond, restingBytes } from '../../support/measures/memory.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';

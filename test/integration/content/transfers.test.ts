@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { setInterval } from 'node:timers/promises';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
+import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload-buffers.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';

@@ -11,7 +11,7 @@ import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { FIRST_BUFFER_BYTES } from '../../../pkg/store/s3/upload.ts';
+import { FIRST_BUFFER_BYTES } from '../../../pkg/store/s3/upload-buffers.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';

@@ -10,7 +10,8 @@ import { dropTenant, ensureShard, replaceSchema, tenantRole } from '../../../pkg
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import type { RegisteredTenant } from '../../../pkg/store/postgres/registry.ts';
 import type { Objects } from '../../../pkg/store/s3/objects.ts';
-import { backUp, prune } from '../../../pkg/tenantdata/backup.ts';
+import { backUp } from '../../../pkg/tenantdata/backup.ts';
+import { pruneBackups } from '../../../pkg/tenantdata/prune-backups.ts';
 import { loadTables } from '../../../pkg/tenantdata/load-tables.ts';
 import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
 import type { Repository } from '../../../pkg/tenantdata/repository/repository.ts';
@@ -330,8 +331,8 @@ test('a backup that is cut off is none and is gone a day later, and the next one
   await expect(backUp(sourceOf(tenant), options(full))).rejects.toThrow('no space left');
   const unfinished = await backups(tenant.slug, folder);
   const next = await backUp(sourceOf(tenant), options(new FolderRepository(folder)));
-  const early = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, keys: [platformKey], now: new Date() });
-  const late = await prune(new FolderRepository(folder), tenant.slug, {
+  const early = await pruneBackups(new FolderRepository(folder), tenant.slug, { keep: 5, keys: [platformKey], now: new Date() });
+  const late = await pruneBackups(new FolderRepository(folder), tenant.slug, {
     keep: 5,
     keys: [platformKey],
     now: new Date(Date.now() + 25 * 3_600_000),

@@ -6,7 +6,7 @@ import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
-import { resealTenant } from '../../../pkg/tenantdata/sealed-values.ts';
+import { resealTenant } from '../../../pkg/tenantdata/sealed-columns.ts';
 import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { newTenant, operatorSide } from '../../support/backends/tenant.ts';
 import { range, waitFor } from '../../support/wait.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { offsetOf, SCHEDULES_MAX } from '../../../pkg/schedules/schedules.policy.ts';
+import { SCHEDULES_MAX } from '../../../pkg/schedules/schedules.policy.ts';
+import { offsetOf } from '../../../pkg/schedules/tick.policy.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { job } from '../../../pkg/api/job.ts';
 import { processor } from '../../../pkg/events/processor.ts';
-import { bullConnection, bullName, QUEUE_PREFIX } from '../../../pkg/jobs/tenant-queue.ts';
+import { bullConnection, bullName, QUEUE_PREFIX } from '../../../pkg/jobs/due-tenants-queue.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
 import { range, waitFor } from '../../support/wait.ts';

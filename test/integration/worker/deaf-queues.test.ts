@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { clearCaches } from '../../../pkg/events/caches.jobs.ts';
-import { bullName, QUEUE_PREFIX } from '../../../pkg/jobs/tenant-queue.ts';
+import { bullName, QUEUE_PREFIX } from '../../../pkg/jobs/due-tenants-queue.ts';
 import { DEAF_AFTER_MS } from '../../../pkg/jobs/watchdog.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';

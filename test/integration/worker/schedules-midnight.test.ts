@@ -5,7 +5,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { ensureTenantDatabase, migrateTenant, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { syncManagedSchedules } from '../../../pkg/schedules/managed-schedules.ts';
-import { offsetOf, runAt } from '../../../pkg/schedules/schedules.policy.ts';
+import { offsetOf, runAt } from '../../../pkg/schedules/tick.policy.ts';
 import { everyDay } from '../../support/data/crons.ts';
 import { newSlug } from '../../support/programs/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';

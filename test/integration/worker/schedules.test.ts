@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { offsetOf } from '../../../pkg/schedules/schedules.policy.ts';
+import { offsetOf } from '../../../pkg/schedules/tick.policy.ts';
 import { everyHour, everyYear } from '../../support/data/crons.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { workerInProcess } from '../../support/programs/worker-in-process.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys, tenantSealer } from '../../../pkg/runtime/sealing.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
-import { resealTenant } from '../../../pkg/tenantdata/sealed-values.ts';
+import { resealTenant } from '../../../pkg/tenantdata/sealed-columns.ts';
 import { verifiesStandard } from '../../../pkg/local/demo/standard-webhooks.ts';
 import { verifiesHex } from '../../support/fakes/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';

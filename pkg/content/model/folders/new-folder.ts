@@ -5,7 +5,8 @@ import { CheckViolation } from '../../../store/postgres/errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { nameConflict } from '../names/name-conflict.ts';
-import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
+import { pathFault, pathOf } from '../names/names.policy.ts';
+import { alternativeName, NAME_ATTEMPTS } from '../names/alternative-names.policy.ts';
 import { findChild, findFolder, type FolderRecord, insertFolder } from './folders.sql.ts';
 import type { NewFolder } from './folders.schema.ts';
 

@@ -1,16 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  alternativeName,
-  characters,
-  extensionOf,
-  nameFault,
-  nameFrom,
-  normalName,
-  pathBelow,
-  pathFault,
-  pathOf,
-} from './names.policy.ts';
+import { characters, extensionOf, nameFault, nameFrom, normalName, pathBelow, pathFault, pathOf } from './names.policy.ts';
+import { alternativeName } from './alternative-names.policy.ts';
 import { Name } from './names.schema.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });

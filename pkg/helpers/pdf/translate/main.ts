@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { runConversion } from '../conversion-process.ts';
-import { translatePdf } from './translate.ts';
+import { translatePdf } from './replace-text.ts';
 
 const lines = createInterface({ input: process.stdin });
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { EmailTakenError, ensureAdministrator } from '../../../accounts/administrator.ts';
 import { Passwords } from '../../../accounts/passwords.ts';
-import { NewPassword } from '../../../accounts/users/users.schema.ts';
+import { NewPassword } from '../../../accounts/passwords.schema.ts';
 import { wholeBytes } from '../../../kube/quantity.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { tenantDataKey, type SealingKey } from '../../../runtime/sealing.ts';

@@ -84,8 +84,8 @@ export const dataKeys = (
   });
 
 /**
- * Returns the generations of data keys that a server needs at this step of their rotation (rotation/transitions.ts). The first
- * seals.
+ * Returns the generations of data keys that a server needs at this step of their rotation (rotation/rotation-stages.ts). The
+ * first seals.
  */
 function generationsOf(data: CredentialState | undefined): number[] {
   const { step, generation } = data ?? { step: null, generation: 0 };

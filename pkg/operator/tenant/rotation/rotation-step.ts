@@ -17,7 +17,7 @@ import { MOVE_RETRY_MS } from '../moves/moves.ts';
 import type { StorageStep } from '../storage/storage-step.ts';
 import type { Workload } from '../workload/workload-step.ts';
 import { credentialsOf, hasMark, isOld, requestedRotations, wishedFrom } from './rotation.policy.ts';
-import { ROTATIONS, transitionFrom } from './transitions.ts';
+import { ROTATIONS, transitionFrom } from './rotation-stages.ts';
 
 /** The operator watches neither ending pods nor rows. */
 const RETRY_MS = 2_000;
@@ -119,7 +119,7 @@ export class RotationStep {
   /** Reseals values of the former data key with the new one. Returns true if a pass found none. */
   async #isSealedAnew(accepted: AcceptedTenant): Promise<boolean> {
     const { shards, platformKeys, random } = this.#deps;
-    const { resealTenant, sealOf } = await import('../../../tenantdata/sealed-values.ts');
+    const { resealTenant, sealOf } = await import('../../../tenantdata/sealed-columns.ts');
     const { pool } = await shards.open(accepted.shard);
     const { resealed } = await resealTenant(pool, sealOf(accepted, platformKeys, random), { most: MOST_VALUES });
     return resealed === 0;

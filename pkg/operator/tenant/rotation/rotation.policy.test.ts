@@ -3,7 +3,7 @@ import { systemRandom } from '../../../runtime/random.ts';
 import { CREDENTIALS } from '../../../store/postgres/registry.ts';
 import { tenantWith } from '../../../../test/support/cluster/tenant-resources.ts';
 import { isOld, requestedRotations, wishedFrom } from './rotation.policy.ts';
-import { ROTATIONS, transitionFrom } from './transitions.ts';
+import { ROTATIONS, transitionFrom } from './rotation-stages.ts';
 
 const asking = (text: string, spec = {}) => {
   const tenant = tenantWith(spec);

@@ -8,7 +8,7 @@ import { secretOwner } from './secret-owner.ts';
 
 const PASSWORD_BYTES = 24;
 
-/** A password, and during a rotation (rotation/transitions.ts) the next or the former one. */
+/** A password, and during a rotation (rotation/rotation-stages.ts) the next or the former one. */
 export interface Passwords {
   readonly password: string;
   /** Replaces `password` once all pods know it. */

@@ -12,7 +12,7 @@ import { outboxFunctions } from './outbox.sql.ts';
 import { passwordFunctions } from './passwords.sql.ts';
 import { retentionFunctions } from './retention.sql.ts';
 import { rowFunctions } from './rows.sql.ts';
-import { storageFunctions } from './storage.sql.ts';
+import { storageFunctions } from './storage-limits.sql.ts';
 import { storeFilesFunctions } from './store-files.sql.ts';
 
 const FUNCTIONS: readonly string[] = [

@@ -10,6 +10,7 @@ import { areSame, type DatabaseAccessLevel, type TenantLimits, writeLimits } fro
 import { BECOME_MEMBER_OF_NEW, becomeMember, IS_MEMBER } from './owned-objects.ts';
 import { passwordVerifier } from './password.ts';
 import { isMigrated, makeSchema } from './tenant-migrations.ts';
+import { ROLE_SETTINGS, TEMP_FILE_LIMIT } from './tenant-role-settings.ts';
 import { DDL_SETTINGS, READ_ONLY_SETTING, tenantRole } from './tenant-role.ts';
 
 /**
@@ -35,15 +36,6 @@ export interface TenantDatabase {
   /** Left out: `write`. */
   readonly access?: DatabaseAccessLevel;
 }
-
-const ROLE_SETTINGS: Readonly<Record<string, string>> = {
-  search_path: '"$user", ext',
-  statement_timeout: `'8s'`,
-  lock_timeout: `'5s'`,
-  idle_in_transaction_session_timeout: `'30s'`,
-};
-/** Only a superuser, or a role that was granted it, may set this one for others. */
-const TEMP_FILE_LIMIT = `'1GB'`;
 
 interface EnsuredDatabase {
   readonly changed: boolean;

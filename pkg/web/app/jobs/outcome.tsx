@@ -7,7 +7,7 @@ import { DateTime } from '../../design/measures.tsx';
 import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
-import { outcomeInWords } from './job-in-words.ts';
+import { outcomeInWords } from './outcome-in-words.ts';
 import { folderAddress, isArchiveGone } from './ways.ts';
 
 /** What came of a job, and the way to it. */

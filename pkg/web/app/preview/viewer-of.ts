@@ -1,5 +1,7 @@
 import { fileKind } from '../../design/file-kind.ts';
+import { t } from '../../text/preview.ts';
 import type { Entry } from '../files/entry.ts';
+import { sizeInWords } from '../size-in-words.ts';
 
 /** How a file is shown. `card`: by what it is, not by what is in it. */
 export type Viewer = 'image' | 'text' | 'markdown' | 'pdf' | 'audio' | 'video' | 'card';
@@ -17,3 +19,21 @@ export function viewerOf({ mimeType, name }: Pick<Entry, 'mimeType' | 'name'>): 
   if (kind === 'code' || kind === 'data') return 'text';
   return kind === 'pdf' || kind === 'audio' || kind === 'video' ? kind : 'card';
 }
+
+const MIB = 1024 * 1024;
+/** Bytes of what a frame shows: it gets the whole file. */
+const FRAME_MAX = { pdf: 64 * MIB, markdown: MIB } as const;
+
+/** A Markdown file of this size is drawn; a larger one is shown as text. */
+export const isInFrame = ({ size }: Entry): boolean => (size ?? 0) <= FRAME_MAX.markdown;
+
+/** Returns how a file is shown at first: what is too large for its viewer is shown as text, or by its card. */
+export function firstViewer(entry: Entry, best: Viewer): Viewer {
+  const size = entry.size ?? 0;
+  if (size === 0 || (best === 'pdf' && size > FRAME_MAX.pdf)) return 'card';
+  return best === 'markdown' && !isInFrame(entry) ? 'text' : best;
+}
+
+/** Why the card is shown, if it is what is shown first. */
+export const whyNot = ({ size }: Entry, best: Viewer): string =>
+  size === 0 ? t('empty') : best === 'pdf' ? t('tooLarge', { size: sizeInWords(FRAME_MAX.pdf) }) : t('noPreview');

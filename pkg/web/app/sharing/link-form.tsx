@@ -13,7 +13,8 @@ import { useSubmit } from '../use-submit.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMe } from '../services.ts';
 import { type LinkDraft, type LinkRules, draftOf, faultsOf, termsOf, underRules } from './link-draft.ts';
-import { dayOf, latestEnd, suggestedPassword } from './link-terms.ts';
+import { dayOf, latestEnd } from './link-terms.ts';
+import { suggestedPassword } from './suggested-password.ts';
 import './link-form.css';
 
 interface Props {

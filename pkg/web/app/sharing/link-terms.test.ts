@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { dayOf, deadReasons, endOfDay, latestEnd, suggestedPassword } from './link-terms.ts';
+import { dayOf, deadReasons, endOfDay, latestEnd } from './link-terms.ts';
+import { suggestedPassword } from './suggested-password.ts';
 
 const NOW = new Date('2026-03-09T12:00:00Z');
 const LINK = { is_active: true, expires_at: null, max_downloads: null, download_count: 3, blocked_by: [] };

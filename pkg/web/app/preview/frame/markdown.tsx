@@ -1,7 +1,7 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { t } from '../../../text/preview.ts';
-import { safeAddress } from './protocol.ts';
+import { safeAddress } from './safe-address.ts';
 import { withoutTags } from './without-tags.ts';
 
 interface Props {

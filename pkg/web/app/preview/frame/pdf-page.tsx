@@ -3,7 +3,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../../text/preview.ts';
 import { highlight, rangeOf } from './pdf-hits.ts';
-import { safeAddress } from './protocol.ts';
+import { safeAddress } from './safe-address.ts';
 import type { Find, Hit } from './use-find.ts';
 
 /** In points of 1/72 inch. */

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { messageOf, safeAddress } from './protocol.ts';
+import { messageOf } from './protocol.ts';
+import { safeAddress } from './safe-address.ts';
 
 test('the page believes only messages that the frame may send', () => {
   expect(messageOf({ type: 'ready', extra: 1 })).toEqual({ type: 'ready' });

@@ -1,3 +1,5 @@
+import { safeAddress } from './safe-address.ts';
+
 /**
  * What a page and the frame of its preview send to each other. The frame has no origin: it gets the file's bytes and nothing
  * else, and the page believes nothing that it says.
@@ -49,18 +51,6 @@ export const PAGE_KEYS: ReadonlySet<string> = new Set(['Escape', 'ArrowLeft', 'A
 
 /** The event in the frame by which it asks for the field to find words. */
 export const FIND = 'preview-find';
-
-const WEB = /^(https?:|mailto:)/i;
-
-/** Returns an address that may be opened in a browser, absolute; undefined for others: scripts, data, files of a program. */
-export function safeAddress(href: string): string | undefined {
-  if (!WEB.test(href.trim())) return undefined;
-  try {
-    return new URL(href.trim()).href;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Returns a message of the frame, or undefined for whatever else it sends. */
 export function messageOf(data: unknown): ToPage | undefined {

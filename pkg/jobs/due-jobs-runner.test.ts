@@ -5,7 +5,7 @@ import { silentLogger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import { range } from '../../test/support/wait.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { ShardRunner } from './shard-runner.ts';
+import { DueJobsRunner } from './due-jobs-runner.ts';
 
 const row = (id: number): Leased =>
   ({ id, tenant: 't', attempts: 1, fence: `f${id}`, createdAt: new Date(0) }) as unknown as Leased;
@@ -33,7 +33,7 @@ function runner() {
     },
   } as unknown as JobHandler;
   const limiter = new ConcurrencyLimiter(8, 2);
-  const shard = new ShardRunner({
+  const shard = new DueJobsRunner({
     handler,
     limiter,
     ahead: 4,

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { ShardRunner } from './shard-runner.ts';
+import { DueJobsRunner } from './due-jobs-runner.ts';
 import {
   BLOCKING_TIMEOUT_MS,
   bullConnection,
@@ -13,7 +13,7 @@ import {
   DRAIN_DELAY_SECONDS,
   QUEUE_PREFIX,
   type TenantJob,
-} from './tenant-queue.ts';
+} from './due-tenants-queue.ts';
 
 interface BullWorker {
   readonly worker: Worker<TenantJob>;
@@ -37,9 +37,9 @@ const CLOSE_LIMIT_MS = 15_000;
  *
  * Invariant: a worker without a free slot takes no tenant from workers that have some.
  */
-export class Runner<Row extends Leased> {
+export class TenantTaker<Row extends Leased> {
   readonly #limiter: ConcurrencyLimiter;
-  readonly #shards: ReadonlyMap<string, ShardRunner<Row>>;
+  readonly #shards: ReadonlyMap<string, DueJobsRunner<Row>>;
   readonly #clock: Clock;
   readonly #open: () => BullWorker;
   readonly #onTake: () => void;
@@ -68,7 +68,7 @@ export class Runner<Row extends Leased> {
     this.#shards = new Map(
       [...deps.handlers].map(([shard, handler]) => [
         shard,
-        new ShardRunner({
+        new DueJobsRunner({
           handler,
           limiter,
           ahead,

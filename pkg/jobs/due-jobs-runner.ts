@@ -5,11 +5,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeaseRequest } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { type Lane, Lanes, type TenantLanes, type Waiting } from './lanes.ts';
-import { LeaseRenewer } from './lease-renewer.ts';
-
-/** The rows of a dead worker are free after this time; a living worker renews its leases four times as often. */
-const LEASE_SECONDS = 4;
-const RENEW_MS = (LEASE_SECONDS * 1000) / 4;
+import { LEASE_SECONDS, LeaseRenewer, RENEW_MS } from './lease-renewer.ts';
 
 /** The rows and attempts of one tenant in this worker. */
 interface Held<Row extends Leased> {
@@ -34,7 +30,7 @@ interface Held<Row extends Leased> {
  * - A tenant with more due rows continues on its own only while slots are plenty. When slots are scarce, its waiting rows are
  *   released, and it waits for its turn like every tenant.
  */
-export class ShardRunner<Row extends Leased> {
+export class DueJobsRunner<Row extends Leased> {
   readonly #handler: JobHandler<Row>;
   readonly #limiter: ConcurrencyLimiter;
   readonly #ahead: number;

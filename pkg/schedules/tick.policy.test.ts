@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decideTick, firstTick, MISSED_AFTER_MS, offsetOf, runAt } from './schedules.policy.ts';
+import { decideTick, firstTick, MISSED_AFTER_MS, offsetOf, runAt } from './tick.policy.ts';
 
 const SLUG = 'biology';
 const OFFSET = offsetOf(SLUG);

@@ -44,7 +44,7 @@ export function bullConnection(url: string, log: Logger, timeoutMs = COMMAND_TIM
 export const bullName = (queue: string): string => `due-${queue}`;
 
 /** Spreads tenants with due rows over workers, by BullMQ. Postgres is the truth: Redis may lose all of them. */
-export class TenantQueue {
+export class DueTenantsQueue {
   readonly #queue: Queue<TenantJob>;
   readonly #client: Client;
 

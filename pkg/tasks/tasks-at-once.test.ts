@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { Turns } from './turns.ts';
+import { TasksAtOnce } from './tasks-at-once.ts';
 
 const OPTIONS = { atOnce: 2, reason: 'others run', askAgainMs: 1_000 };
 
 /** Runs until `end`; returns undefined if it has to ask again. */
-function asks(turns: Turns, tenant: string): { end(): Promise<void> } | undefined {
+function asks(turns: TasksAtOnce, tenant: string): { end(): Promise<void> } | undefined {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isRunning = false;
   const ended = turns.run(tenant, () => {
@@ -23,7 +23,7 @@ function asks(turns: Turns, tenant: string): { end(): Promise<void> } | undefine
 
 test('a waiting tenant comes before one whose turn has just ended, but not before others that wait as long', async () => {
   let now = 0;
-  const turns = new Turns(OPTIONS, { monotonic: () => now });
+  const turns = new TasksAtOnce(OPTIONS, { monotonic: () => now });
   const [one, two] = [asks(turns, 'busy'), asks(turns, 'busy')];
   expect(asks(turns, 'small')).toBeUndefined();
   now += 500;
@@ -41,7 +41,7 @@ test('a waiting tenant comes before one whose turn has just ended, but not befor
 
 test('a tenant that does not ask again delays nobody', async () => {
   let now = 0;
-  const turns = new Turns(OPTIONS, { monotonic: () => now });
+  const turns = new TasksAtOnce(OPTIONS, { monotonic: () => now });
   const [one, two] = [asks(turns, 'busy'), asks(turns, 'busy')];
   asks(turns, 'gone');
   await one?.end();

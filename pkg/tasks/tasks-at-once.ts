@@ -17,7 +17,7 @@ interface TurnOptions {
  * the one served longest ago comes first. So a tenant with many tasks, whose turns end and begin again at once, does not keep
  * others waiting.
  */
-export class Turns {
+export class TasksAtOnce {
   readonly #options: TurnOptions;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #askedAt = new Map<string, number>();

@@ -1,8 +1,6 @@
-import type { Role } from '../../api/actor.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { COURSE_FOLDER } from '../launch/course-folder.ts';
+import { COURSE_FOLDER } from '../launch/course-folder-name.ts';
 import { OUTSIDERS } from '../launch/launch-roles.policy.ts';
-import type { CourseRole } from '../launch/launch-roles.policy.ts';
 
 /** A locked course whose roster is being imported. */
 export interface LockedCourse {
@@ -45,7 +43,7 @@ export async function lockCourse(tx: Sql, groupId: number): Promise<LockedCourse
  * the roster: people who launched after its reading began and, while the session of their launch lasts, people who may launch
  * without being in a roster (OUTSIDERS).
  */
-const TAKE_OVER = `
+const IMPORT = `
   WITH wanted AS (
     SELECT DISTINCT ON (subject) subject, name, email, roles, role, is_active FROM lti_roster_entries WHERE task_id = $2
       ORDER BY subject, is_active DESC, role),
@@ -77,13 +75,13 @@ const TAKE_OVER = `
     (SELECT count(*)::int FROM compared WHERE NOT is_active AND was_active) + (SELECT count(*)::int FROM gone) AS removed`;
 
 /** Writes the people of the course from the entries of the task. `readAt`: the start of their reading. */
-export async function takeOverEntries(
+export async function importEntries(
   tx: Sql,
   course: LockedCourse,
   { taskId, readAt }: { taskId: number; readAt: Date },
 ): Promise<RosterCounts> {
   const { groupId, platformId, lmsId } = course;
-  const [counts] = await tx.query<RosterCounts>(TAKE_OVER, [groupId, taskId, platformId, lmsId, readAt, OUTSIDERS]);
+  const [counts] = await tx.query<RosterCounts>(IMPORT, [groupId, taskId, platformId, lmsId, readAt, OUTSIDERS]);
   await tx.query('UPDATE groups SET roster_synced_at = $2 WHERE id = $1', [groupId, readAt]);
   return counts ?? { added: 0, changed: 0, removed: 0 };
 }
@@ -95,71 +93,3 @@ export async function countMembers(tx: Sql, groupId: number): Promise<number> {
   );
   return row?.members ?? 0;
 }
-
-/** Accounts of people who are in the course, with the highest role of their identities there. */
-const PEOPLE = `
-  SELECT i.user_id, min(m.role) AS role
-  FROM lti_members m CROSS JOIN LATERAL (SELECT i.user_id FROM lti_identities i WHERE i.platform_id = $2
-    AND i.subject = m.subject OFFSET 0) i
-  WHERE m.group_id = $1 AND m.is_active GROUP BY i.user_id`;
-
-/** An account whose membership in the group of a course changes. */
-export interface ChangedAccount {
-  readonly userId: number;
-  readonly uuid: string;
-  readonly roles: readonly Role[];
-  readonly role: CourseRole;
-}
-
-/**
- * Returns accounts that are in the group but no longer in the course, and locks their memberships. Members without an account at
- * this LMS are not affected.
- */
-export const lockLeaving = (tx: Sql, { groupId, platformId }: LockedCourse): Promise<Pick<ChangedAccount, 'userId' | 'uuid'>[]> =>
-  tx.query(
-    `SELECT g.user_id AS "userId", u.uuid FROM group_members g JOIN users u ON u.id = g.user_id
-     WHERE g.group_id = $1 AND EXISTS (SELECT FROM lti_identities i WHERE i.platform_id = $2 AND i.user_id = g.user_id OFFSET 0)
-       AND g.user_id NOT IN (SELECT p.user_id FROM (${PEOPLE}) p)
-     ORDER BY g.user_id FOR UPDATE OF g`,
-    [groupId, platformId],
-  );
-
-/** Returns grants that these members made through the group's grant. */
-export const givenThrough = async (tx: Sql, groupId: number, userIds: readonly number[]): Promise<number[]> =>
-  (
-    await tx.query<{ id: number }>(
-      'SELECT p.id FROM permissions p JOIN permissions s ON s.id = p.granted_through WHERE s.group_id = $1 AND p.granted_by ' +
-        '= ANY ($2::bigint[])',
-      [groupId, userIds],
-    )
-  ).map(({ id }) => id);
-
-export const deleteMemberships = (tx: Sql, groupId: number, userIds: readonly number[]): Promise<unknown> =>
-  tx.query('DELETE FROM group_members WHERE group_id = $1 AND user_id = ANY ($2::bigint[])', [groupId, userIds]);
-
-/** Adds accounts of people in the course to its group. Returns those that were not in it, or had another role there. */
-export const writeMemberships = (tx: Sql, { groupId, platformId }: LockedCourse): Promise<ChangedAccount[]> =>
-  tx.query<ChangedAccount>(
-    `WITH written AS (
-       INSERT INTO group_members AS g (group_id, user_id, role) SELECT $1, p.user_id, p.role FROM (${PEOPLE}) p ORDER BY p.user_id
-       ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role WHERE g.role <> excluded.role RETURNING user_id, role)
-     SELECT u.id AS "userId", u.uuid, u.roles, w.role FROM written w JOIN users u ON u.id = w.user_id ORDER BY u.id`,
-    [groupId, platformId],
-  );
-
-/** Deletes the accounts' right from the course beyond the group: the system's write grant. */
-export const deleteWriteGrants = (tx: Sql, { folderId, systemId }: LockedCourse, userIds: readonly number[]): Promise<unknown> =>
-  tx.query(
-    `DELETE FROM permissions WHERE resource_type = 'folder' AND resource_id = $1 AND granted_by = $2
-       AND user_id = ANY ($3::bigint[])`,
-    [folderId, systemId, userIds],
-  );
-
-/** Skips accounts with their own grant on the folder. */
-export const addWriteGrants = (tx: Sql, { folderId, systemId }: LockedCourse, userIds: readonly number[]): Promise<unknown> =>
-  tx.query(
-    `INSERT INTO permissions (uuid, resource_type, resource_id, user_id, permission_level, granted_by)
-     SELECT gen_random_uuid(), 'folder', $1, u.id, 'write', $2 FROM unnest($3::bigint[]) AS u (id)
-     WHERE NOT EXISTS (SELECT FROM permissions p WHERE p.resource_type = 'folder' AND p.resource_id = $1 AND p.user_id = u.id)`,
-    [folderId, systemId, userIds],
-  );
