@@ -4,7 +4,7 @@ import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';
 import { origins } from '../store/postgres/origin.ts';
 import type { RequestAdmission } from './admission.ts';
-import { buildFiles } from './build-files.ts';
+import { cspSourceOfBuild } from './csp-source.ts';
 import { replyLingering } from './lingering-close.ts';
 import { PAGE_ERRORS_DE } from './page-errors.de.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
@@ -58,7 +58,7 @@ async function pageRequest(ctx: Context, { takes }: PageRoute, languages: readon
     ip: ctx.state.address,
     network: ctx.state.network,
     userAgent: ctx.req.headers['user-agent'],
-    files: buildFiles(ctx.get('host').toLowerCase()),
+    files: cspSourceOfBuild(ctx.get('host').toLowerCase()),
     languages,
   };
 }

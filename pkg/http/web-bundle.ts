@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import { lookup } from 'mrmime';
 import { z } from 'zod';
 import type { PageLanguage } from '../api/page-language.ts';
 import { escapeHtml, PageProblem, type WebContent, type WebPages, type WebScript } from '../api/page.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Context } from './request-state.ts';
+import { BundleFiles } from './bundle-files.ts';
 
 /** Vite's description of a document's script and of those that it loads: file, styles, fonts and imports. */
 const Manifest = z.record(
@@ -20,23 +19,6 @@ const Manifest = z.record(
   }),
 );
 type Manifest = z.output<typeof Manifest>;
-
-/** The bytes of a file as one encoding sends them. */
-interface Form {
-  readonly body: Buffer;
-  /** The entity tag with its quotes. */
-  readonly etag: string;
-}
-
-interface Asset {
-  readonly type: string;
-  readonly plain: Form;
-  /** By content coding (RFC 9110 §8.4.1); those that the build made. */
-  readonly encoded: ReadonlyMap<string, Form>;
-}
-
-/** The content codings that the build makes, the smallest first, and the ends of their files' names. */
-const CODINGS = { br: 'br', gzip: 'gz' } as const;
 
 interface Script {
   readonly file: string;
@@ -54,22 +36,21 @@ const NO_SCRIPT: Readonly<Record<PageLanguage, string>> = {
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /**
- * The browser's pages as Vite built them from pkg/web, in memory. Only files that the build names are served: no request reads
- * the disk. Without a build the server still runs, and its pages say so. Each page shows the tenant's name, if it has one.
+ * The browser's pages as Vite built them from pkg/web. Only files that the build names are served. Without a build the server
+ * still runs, and its pages say so. Each page shows the tenant's name, if it has one.
  */
 export class WebBundle implements WebPages {
   readonly #scripts: ReadonlyMap<string, Script>;
-  /** By path. */
-  readonly #assets: ReadonlyMap<string, Asset>;
+  readonly #files: BundleFiles;
   readonly #tenantName: string | undefined;
 
-  private constructor(scripts: ReadonlyMap<string, Script>, assets: ReadonlyMap<string, Asset>, tenantName: string | undefined) {
+  private constructor(scripts: ReadonlyMap<string, Script>, files: BundleFiles, tenantName: string | undefined) {
     this.#scripts = scripts;
-    this.#assets = assets;
+    this.#files = files;
     this.#tenantName = tenantName;
   }
 
-  /** Reads `folder` once. If it holds nothing usable, logs that in one line. */
+  /** Reads what is in `folder`. If it holds nothing usable, logs that in one line. */
   static load(folder: string, { tenantName, log }: { tenantName: string | undefined; log: Logger }): WebBundle {
     try {
       const manifests = manifestsIn(join(folder, '.vite'));
@@ -80,13 +61,13 @@ export class WebBundle implements WebPages {
           .filter(([, { isEntry }]) => isEntry)
           .map(([key, { file }]) => [name, { file, css: cssOf(manifest, key), imports: importsOf(manifest, key) }] as const),
       );
-      return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])), tenantName);
+      return new WebBundle(new Map(scripts), BundleFiles.in(folder, files), tenantName);
     } catch (error) {
       log.error(
         `the browser's pages cannot be read from ${folder} (${(error as Error).message.split('\n')[0]}): ` +
           'run make build; until then they answer 503',
       );
-      return new WebBundle(new Map(), new Map(), tenantName);
+      return new WebBundle(new Map(), BundleFiles.none, tenantName);
     }
   }
 
@@ -139,21 +120,21 @@ export class WebBundle implements WebPages {
    * a year.
    */
   serve(ctx: Context): boolean {
-    const asset = this.#assets.get(ctx.path);
-    if (!asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return false;
+    const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? this.#files.read(ctx.path) : undefined;
+    if (!file) return false;
     ctx.state.route = '/assets/{file}';
-    const coding = [...asset.encoded.keys()].find((one) => ctx.acceptsEncodings(one, 'identity') === one);
-    const form = (coding === undefined ? undefined : asset.encoded.get(coding)) ?? asset.plain;
+    const coding = [...file.encoded.keys()].find((one) => ctx.acceptsEncodings(one, 'identity') === one);
+    const form = (coding === undefined ? undefined : file.encoded.get(coding)) ?? file.plain;
     // Anyone may load what is the same for all: the frame of the preview has no origin of its own.
     ctx.set({ 'Cache-Control': IMMUTABLE, ETag: form.etag, 'Access-Control-Allow-Origin': '*' });
-    if (asset.encoded.size > 0) ctx.vary('Accept-Encoding');
+    if (file.encoded.size > 0) ctx.vary('Accept-Encoding');
     if (coding !== undefined) ctx.set('Content-Encoding', coding);
     ctx.status = 200;
     if (ctx.fresh) {
       ctx.status = 304;
       return true;
     }
-    ctx.type = asset.type;
+    ctx.type = file.type;
     ctx.body = form.body;
     return true;
   }
@@ -197,21 +178,3 @@ const html = (language: PageLanguage, title: string, head: string, body: string)
 ${head}${body}
 </html>
 `;
-
-function assetOf(folder: string, file: string): Asset {
-  const type = lookup(file) ?? 'application/octet-stream';
-  const encoded = Object.entries(CODINGS).flatMap(([coding, end]) => {
-    const path = join(folder, `${file}.${end}`);
-    return existsSync(path) ? [[coding, formOf(path)] as const] : [];
-  });
-  return {
-    type: type.startsWith('text/') ? `${type}; charset=utf-8` : type,
-    plain: formOf(join(folder, file)),
-    encoded: new Map(encoded),
-  };
-}
-
-function formOf(path: string): Form {
-  const body = readFileSync(path);
-  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
-}

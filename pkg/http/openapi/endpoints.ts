@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint, type Endpoint, reply } from '../../api/endpoint.ts';
 import { PageProblem, type WebContent, type WebPages } from '../../api/page.ts';
-import { buildFiles } from '../build-files.ts';
+import { cspSourceOfBuild } from '../csp-source.ts';
 import { type DescribedApi, openApiDocument } from './document.ts';
 import { referencePage, referencePolicy } from './reference-page.ts';
 
@@ -13,7 +13,7 @@ export function referenceEndpoints(
   described: readonly Endpoint[],
   { web, ...at }: Omit<DescribedApi, 'endpoints'> & { readonly web: WebPages },
 ): Endpoint[] {
-  const policy = referencePolicy(buildFiles(new URL(at.apiUrl).host));
+  const policy = referencePolicy(cspSourceOfBuild(new URL(at.apiUrl).host));
   const own: Endpoint[] = [
     endpoint({
       method: 'get',

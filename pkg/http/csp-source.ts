@@ -6,4 +6,4 @@ const NUMBERS = /^(?:\[|(?!127\.0\.0\.1(?::|$))\d+\.\d+\.\d+\.\d+(?::|$))/;
  * 'self' would be wider: what people upload is downloaded from this origin too, as any media type. The source has no scheme, so
  * it has that of the page. Under an address of numbers it is 'self'.
  */
-export const buildFiles = (host: string): string => (NUMBERS.test(host) ? "'self'" : `${host}/assets/`);
+export const cspSourceOfBuild = (host: string): string => (NUMBERS.test(host) ? "'self'" : `${host}/assets/`);

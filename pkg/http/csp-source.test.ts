@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { buildFiles } from './build-files.ts';
+import { cspSourceOfBuild } from './csp-source.ts';
 
 test.each([
   ['files.example.org', 'files.example.org/assets/'],
@@ -11,5 +11,5 @@ test.each([
   ['[::1]:3000', "'self'"],
   ['10.example.org', '10.example.org/assets/'],
 ])('under %s the build’s files are %s', (host, source) => {
-  expect(buildFiles(host)).toBe(source);
+  expect(cspSourceOfBuild(host)).toBe(source);
 });
