@@ -1,5 +1,9 @@
 import { KeyObject } from 'node:crypto';
-import { calculateJwkThumbprint, type CryptoKey, decodeProtectedHeader, importJWK, type JWK, jwtVerify } from 'jose';
+import type { CryptoKey, JWK } from 'jose';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import { decodeProtectedHeader } from 'jose/decode/protected_header';
+import { importJWK } from 'jose/key/import';
+import { jwtVerify } from 'jose/jwt/verify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ACCESS_TOKEN_SECONDS } from '../api/lifetimes.ts';

@@ -1,4 +1,4 @@
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../../content/model/access/authorized-transactions.ts';

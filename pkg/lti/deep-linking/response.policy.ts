@@ -1,4 +1,5 @@
-import { importPKCS8, SignJWT } from 'jose';
+import { importPKCS8 } from 'jose/key/import';
+import { SignJWT } from 'jose/jwt/sign';
 import { Problem } from '../../api/problem.ts';
 import type { AnswerView } from './deep-linking.schema.ts';
 

@@ -1,5 +1,7 @@
 import { constants, type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto';
-import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
+import type { JWTPayload } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
+import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { isInvisible, withoutBidiControls } from '../../content/model/names/names.policy.ts';
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';

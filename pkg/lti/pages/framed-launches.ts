@@ -1,4 +1,5 @@
-import { decodeJwt, errors } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
+import * as errors from 'jose/errors';
 import { Problem } from '../../api/problem.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';

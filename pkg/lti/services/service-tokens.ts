@@ -1,4 +1,5 @@
-import { importPKCS8, SignJWT } from 'jose';
+import { importPKCS8 } from 'jose/key/import';
+import { SignJWT } from 'jose/jwt/sign';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { GuardedClient } from '../../net/client.ts';

@@ -1,4 +1,7 @@
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import type { JWK } from 'jose';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import { exportJWK } from 'jose/key/export';
+import { generateKeyPair } from 'jose/key/generate/keypair';
 import { tenantDataKey, type SealingKey } from '../../../runtime/sealing.ts';
 import type { CredentialState } from '../../../store/postgres/registry.ts';
 import type { ObservedTenant } from '../../kinds.ts';
