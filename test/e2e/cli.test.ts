@@ -114,7 +114,8 @@ test('up continues after Ctrl-C, moves to another port with its samples, and cle
   const after = await receiverOf(elsewhere);
   const cleaned = await carrel(elsewhere, ['clean']);
 
-  expect([again, moved]).toMatchObject([{ code: 0 }, { code: 0 }]);
+  // The reason stands in its last lines.
+  expect([again, moved].filter(({ code }) => code !== 0)).toEqual([]);
   expect([before, after]).toEqual([where, elsewhere].map(({ port }) => `http://receiver.localhost:${port}/general`));
   expect(cleaned).toMatchObject({ code: 0 });
   expect(existsSync(where.stateDirectory)).toBe(false);
