@@ -1,7 +1,10 @@
 import { FormData, request } from 'undici';
+import { limitedTo } from './limited-to.ts';
 
 /** Waits for a job so long. */
 const REQUEST_MS = 10_000;
+/** A person may have 20 transfers in progress on a server (docs/design/api-conventions.md). */
+const UPLOADS_AT_ONCE = 8;
 
 export interface Reply {
   readonly status: number;
@@ -40,6 +43,7 @@ export class TenantClient {
   readonly #routerPort: number;
   readonly #api: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #uploads = limitedTo(UPLOADS_AT_ONCE);
 
   private constructor(routerPort: number, api: string, headers: Readonly<Record<string, string>>) {
     this.#routerPort = routerPort;
@@ -63,13 +67,13 @@ export class TenantClient {
   patch = (path: string, body: object): Promise<Answer> => this.#json('PATCH', path, body);
   delete = (path: string): Promise<Answer> => this.#call('DELETE', path);
 
-  /** Uploads a file, or a new version of the file of that name. */
+  /** Uploads a file, or a new version of the file of that name; waits while as many as may are in progress. */
   upload(name: string, content: Buffer | string, folderId?: string): Promise<Answer> {
     const form = new FormData();
     if (folderId !== undefined) form.set('folder_id', folderId);
     form.set('on_conflict', 'replace');
     form.set('file', new Blob([typeof content === 'string' ? content : new Uint8Array(content)]), name);
-    return this.#call('POST', '/files', {}, form);
+    return this.#uploads(() => this.#call('POST', '/files', {}, form));
   }
 
   #json(method: 'POST' | 'PUT' | 'PATCH', path: string, body?: object): Promise<Answer> {
