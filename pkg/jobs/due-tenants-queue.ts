@@ -36,7 +36,7 @@ export function bullConnection(url: string, log: Logger, timeoutMs = COMMAND_TIM
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), RECONNECT_MAX_MS),
   });
-  client.on('error', (error) => log.debug({ err: error }, 'tenant queue: no connection to Redis'));
+  client.on('error', (error) => log.debug({ err: error }, 'queue of due tenants: no connection to Redis'));
   return client;
 }
 
@@ -56,7 +56,7 @@ export class DueTenantsQueue {
       prefix: QUEUE_PREFIX,
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
     });
-    this.#queue.on('error', (error) => deps.log.warn({ err: error }, 'tenant queue: Redis does not answer'));
+    this.#queue.on('error', (error) => deps.log.warn({ err: error }, 'queue of due tenants: Redis does not answer'));
   }
 
   /** Adds tenants in this order. Omits a tenant that is already queued for the same first row. */

@@ -95,7 +95,7 @@ export class TenantTaker<Row extends Leased> {
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       });
-      worker.on('error', (error) => log.warn({ err: error }, 'tenant queue: Redis does not answer'));
+      worker.on('error', (error) => log.warn({ err: error }, 'queue of due tenants: Redis does not answer'));
       return { worker, disconnect: () => connection.disconnect() };
     };
     this.#bull = this.#open();
