@@ -191,7 +191,7 @@ export interface Endpoint extends EndpointBase<unknown> {
 
 /**
  * Declares an endpoint; validation, OpenAPI, the metric's label and the permission check all come from this declaration.
- * A GET of a resource with an `etag` also answers 304, without declaring it.
+ * A GET of a resource with an `etag`, or of a list, also answers 304, without declaring it.
  */
 export function endpoint<
   const C extends Caller,
@@ -200,13 +200,17 @@ export function endpoint<
   B extends z.ZodType | StreamBody | undefined = undefined,
 >(declaration: EndpointDeclaration<P, Q, B, C>): Endpoint {
   const endpoint = declaration as unknown as Endpoint;
-  const hasEtag = endpoint.method === 'get' && hasField(endpoint.replies[200] ?? null, 'etag');
+  const shown = endpoint.replies[200] ?? null;
+  const hasEtag = endpoint.method === 'get' && (hasField(shown, 'etag') || isList(shown));
   return hasEtag ? { ...endpoint, replies: { ...endpoint.replies, 304: null } } : endpoint;
 }
 
 /** Returns true if a reply is a JSON object with this field. */
 export const hasField = (shape: ReplyShape, field: string): boolean =>
   shape !== null && !isStream(shape) && shape instanceof z.ZodObject && field in shape.shape;
+
+/** Returns true if a reply is a page of a list (pkg/api/paging.ts). */
+export const isList = (shape: ReplyShape): boolean => hasField(shape, 'pagination');
 
 export const isStream = (shape: ReplyShape): shape is { readonly stream: string } => shape !== null && 'stream' in shape;
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { etagOf, noneMatchHits, parseEntityTags, requireMatch } from './etag.ts';
+import { ENTITY_TAGS_PATTERN, etagOf, etagOfText, noneMatchHits, parseEntityTags, requireMatch } from './etag.ts';
 import { Problem } from './problem.ts';
 
 test.each([
@@ -48,4 +48,12 @@ test('a tag changes with the revision, the kind and the thing', () => {
 
   expect(new Set(tags).size).toBe(4);
   expect(tags[0]).toBe(etagOf('file', 'u', 1));
+});
+
+test('the tag of a text changes with every character, and a header can hold it', () => {
+  const tags = ['{"name":"a"}', '{"name":"b"}', '{"name":"\u00e4"}', '{"name":"a\u0308"}', ''].map(etagOfText);
+
+  expect(new Set(tags).size).toBe(5);
+  expect(tags[0]).toBe(etagOfText('{"name":"a"}'));
+  for (const tag of tags) expect(`"${tag}"`).toMatch(new RegExp(ENTITY_TAGS_PATTERN));
 });

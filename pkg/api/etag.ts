@@ -5,6 +5,9 @@ import { invalid, Problem } from './problem.ts';
 export const etagOf = (kind: string, uuid: string, revision: number | string): string =>
   hash('sha256', `${kind}:${uuid}:${revision}`, 'base64url').slice(0, 27);
 
+/** Returns a strong entity tag of a text, without the quotes: it changes with every byte of its UTF-8. */
+export const etagOfText = (text: string): string => hash('sha256', text, 'base64url').slice(0, 27);
+
 /** The syntax that parseEntityTags accepts, for readers of patterns. */
 export const ENTITY_TAGS_PATTERN = String.raw`^(\*|(W/)?"[!#-~\u0080-\u00ff]*"( *, *(W/)?"[!#-~\u0080-\u00ff]*")*)$`;
 

@@ -1,36 +1,45 @@
 import { Readable } from 'node:stream';
 import type { Reply } from '../api/endpoint.ts';
-import { noneMatchHits, parseEntityTags } from '../api/etag.ts';
+import { etagOfText, noneMatchHits, parseEntityTags } from '../api/etag.ts';
 import { replyLingering } from './lingering-close.ts';
 import type { Context } from './request-state.ts';
 
-/** Returns a 304 if If-None-Match names the resource's entity tag (RFC 9110 §13.1.2). Throws Problem `validation_failed`. */
-export function unlessKnown(ctx: Context, reply: Reply): Reply {
-  const header = ctx.req.headers['if-none-match'];
-  const etag = reply.headers?.['etag'];
-  if (
-    header === undefined ||
-    reply.status !== 200 ||
-    typeof etag !== 'string' ||
-    !(ctx.method === 'GET' || ctx.method === 'HEAD')
-  )
-    return reply;
-  const isKnown = noneMatchHits(parseEntityTags('If-None-Match', header), etag.slice(1, -1));
-  return isKnown ? { status: 304, headers: { etag } } : reply;
+/** A reply whose body may be there as JSON already. */
+interface Rendered extends Reply {
+  readonly json?: string;
 }
 
-/** Writes the reply. */
+/**
+ * Writes the reply, or a 304 if If-None-Match names its entity tag (RFC 9110 §13.1.2). The tag of a page of a list is a hash of
+ * the bytes that are sent. Throws Problem `validation_failed`.
+ */
 export function send(ctx: Context, apiUrl: string, reply: Reply): void {
-  const { status, headers, body } = reply;
+  const { status, headers, body, json } = unlessKnown(ctx, withTagOfList(ctx, reply));
   // For an empty body Koa sets 204 and removes the content headers, so the reply's status and headers come after it.
   if (body === undefined) ctx.body = null;
   ctx.status = status;
   for (const name in headers) ctx.res.setHeader(name, headers[name] as string | readonly string[]);
-  const next = nextCursor(body);
+  // On a 304 too: without it, the last page would look the same as any other.
+  const next = nextCursor(reply.body);
   if (next !== undefined) ctx.set('Link', `<${nextUrl(ctx, apiUrl, next)}>; rel="next"`);
   if (isBytes(body)) ctx.body = body;
-  else if (body !== undefined) sendJson(ctx, JSON.stringify(body));
+  else if (body !== undefined) sendJson(ctx, json ?? JSON.stringify(body));
   if (!isRead(ctx)) ctx.set('Connection', 'close');
+}
+
+/** The rows of a list have no common revision, so its tag is made of what the client would receive. */
+function withTagOfList(ctx: Context, reply: Reply): Rendered {
+  if (reply.status !== 200 || !isGet(ctx) || paginationOf(reply.body) === undefined) return reply;
+  const json = JSON.stringify(reply.body);
+  return { ...reply, json, headers: { ...reply.headers, etag: `"${etagOfText(json)}"` } };
+}
+
+function unlessKnown(ctx: Context, reply: Rendered): Rendered {
+  const header = ctx.req.headers['if-none-match'];
+  const etag = reply.headers?.['etag'];
+  if (header === undefined || reply.status !== 200 || typeof etag !== 'string' || !isGet(ctx)) return reply;
+  const isKnown = noneMatchHits(parseEntityTags('If-None-Match', header), etag.slice(1, -1));
+  return isKnown ? { status: 304, headers: { etag } } : reply;
 }
 
 function sendJson(ctx: Context, body: string): void {
@@ -43,11 +52,20 @@ function sendJson(ctx: Context, body: string): void {
 
 export const isBytes = (body: unknown): boolean => body instanceof Readable || Buffer.isBuffer(body) || typeof body === 'string';
 
-/** The body of a GET has no meaning (RFC 9110 §9.3.1). */
-const isRead = (ctx: Context): boolean => ctx.req.complete || ctx.method === 'GET' || ctx.method === 'HEAD';
+const isGet = ({ method }: Context): boolean => method === 'GET' || method === 'HEAD';
 
-const nextCursor = (body: unknown): string | undefined =>
-  (body as { pagination?: { next_cursor?: string | null } } | null | undefined)?.pagination?.next_cursor ?? undefined;
+/** The body of a GET has no meaning (RFC 9110 §9.3.1). */
+const isRead = (ctx: Context): boolean => ctx.req.complete || isGet(ctx);
+
+interface Pagination {
+  readonly next_cursor?: string | null;
+}
+
+/** Returns undefined if the body is no page of a list. */
+const paginationOf = (body: unknown): Pagination | undefined =>
+  (body as { pagination?: Pagination } | null | undefined)?.pagination;
+
+const nextCursor = (body: unknown): string | undefined => paginationOf(body)?.next_cursor ?? undefined;
 
 /** Returns the address of the same list with another cursor (RFC 8288). */
 function nextUrl(ctx: Context, apiUrl: string, cursor: string): string {

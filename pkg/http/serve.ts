@@ -17,7 +17,7 @@ import { HandlerRequest } from './request/handler-request.ts';
 import { parseQuery, queryForms, strict } from './request/validate.ts';
 import type { Context, Handler } from './request-state.ts';
 import { identify, requesterWithoutToken, requireCaller } from './requester.ts';
-import { send, unlessKnown } from './send.ts';
+import { send } from './send.ts';
 import { declaredProblems, requireDeclaredReply } from './serve-checks.ts';
 
 export interface ServeDeps {
@@ -61,7 +61,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): H
     const params = parsed.success ? parsed.data : validate(shapes.params, ctx.params as unknown);
     const query = validate(shapes.query, parseQuery(ctx.search, forms));
     const cached = wanted?.cache === 'reply' ? cachedReply(admission.found) : undefined;
-    if (cached) return send(ctx, deps.apiUrl, unlessKnown(ctx, cached));
+    if (cached) return send(ctx, deps.apiUrl, cached);
     const request = new HandlerRequest(ctx);
     const sent = await readBody(ctx.req, endpoint, actor?.userUuid ?? ctx.state.address);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
@@ -73,7 +73,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): H
     if (wanted?.cache === 'reply') await cacheReply(admission.found, reply, deps.clock.now());
     if (readable && reply.status === 201)
       ctx.set('Location', `${new URL(deps.apiUrl).origin}${ctx.path}/${(reply.body as { id: string }).id}`);
-    return send(ctx, deps.apiUrl, unlessKnown(ctx, reply));
+    return send(ctx, deps.apiUrl, reply);
   };
   return deps.exact ? declaredProblems(endpoint, handler) : handler;
 }

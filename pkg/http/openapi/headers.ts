@@ -1,4 +1,4 @@
-import { type Endpoint, hasField, isStream, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
+import { type Endpoint, hasField, isList, isStream, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
 
 interface HeaderDescription {
   readonly description: string;
@@ -31,7 +31,10 @@ export const HEADERS = {
   'Referrer-Policy': text('What a browser sends other sites about this address.', 'no-referrer'),
   'Strict-Transport-Security': text('If the address is https: browsers use https only.', 'max-age=31536000'),
   'X-Content-Type-Options': text('Browsers must not guess the media type.', 'nosniff'),
-  ETag: text('Strong entity tag, for If-Match and If-None-Match.', '"3q2-7wAAAAAAAAAAAAAAAAAAAAA"'),
+  ETag: text(
+    'Strong entity tag, for If-None-Match and, of what can be changed, If-Match. A list has one as JSON alone.',
+    '"3q2-7wAAAAAAAAAAAAAAAAAAAAA"',
+  ),
   Link: text(
     'The next page, rel="next" (RFC 8288); absent on the last.',
     '<https://files.example.org/api/v1/files?cursor=eyJzIjoi>; rel="next"',
@@ -104,11 +107,13 @@ const isArchive = (shape: ReplyShape): boolean => shape !== null && isStream(sha
 export function successHeaders(endpoint: Endpoint, status: number, created: boolean): HeaderName[] {
   const shape = endpoint.replies[status] ?? null;
   const content = servesRanges(endpoint);
-  const tagged = content || status === 304 || hasField(shape, 'etag');
+  // A 304 has the headers that the 200 would have.
+  const isOfList = isList(status === 304 ? (endpoint.replies[200] ?? null) : shape);
+  const tagged = content || status === 304 || hasField(shape, 'etag') || (isOfList && endpoint.method === 'get');
   return [
     ...ALWAYS,
     ...(tagged ? (['ETag'] as const) : []),
-    ...(hasField(shape, 'pagination') ? (['Link'] as const) : []),
+    ...(isOfList ? (['Link'] as const) : []),
     ...(status === 201 && created ? (['Location'] as const) : []),
     ...(endpoint.idempotent ? (['Idempotency-Replayed'] as const) : []),
     ...(endpoint.setsCookie ? (['Set-Cookie'] as const) : []),

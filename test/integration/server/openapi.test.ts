@@ -4,6 +4,7 @@ import { EVENTS } from '../../../pkg/events/catalogue.ts';
 import {
   type Described,
   type Document,
+  headOperationsOf,
   operationsOf,
   parametersOf,
   type Schema,
@@ -92,6 +93,20 @@ test('every operation documents its limits, its errors by status with their code
     expect([name, operation.security.length > 0]).toEqual([name, codes('401').includes('unauthenticated')]);
     expect([name, inPath]).toEqual([name, [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)]);
     expect(Object.values(operation.responses).every(({ headers }) => 'X-RateLimit-Remaining' in headers)).toBe(true);
+  }
+});
+
+test('every list has an entity tag, and a 304 with the headers that its 200 has', () => {
+  const isList = ({ responses }: Described): boolean => 'Link' in (responses['200']?.headers ?? {});
+  const lists = operationsOf(document).filter(isList);
+
+  expect(lists.length).toBeGreaterThan(35);
+  expect(lists.filter(({ method }) => method !== 'get')).toEqual([]);
+  for (const list of [...lists, ...headOperationsOf(document).filter(isList)]) {
+    const headers = (status: string): string[] => Object.keys(list.responses[status]?.headers ?? {});
+    expect([list.name, headers('304')]).toEqual([list.name, headers('200')]);
+    expect([list.name, headers('304').includes('ETag'), list.responses['304']?.content]).toEqual([list.name, true, undefined]);
+    expect(parametersOf(document, list).map(({ name }) => name)).toContain('If-None-Match');
   }
 });
 

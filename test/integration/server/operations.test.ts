@@ -238,6 +238,28 @@ test('a PUT or PATCH of the present values changes neither updated_at, etag nor 
   expect(wrong).toEqual([]);
 });
 
+/** The last activity of a session is that of the request. */
+const CHANGES_BY_ITSELF = 'listSessions';
+
+test('each list has an entity tag, and answers 304 to whoever has it already', async () => {
+  const lists = new Set<string>();
+  const wrong = await wrongAnswers(async (operation) => {
+    const { operationId, responses, cases } = operation;
+    if (!('Link' in (responses['200']?.headers ?? {}))) return [];
+    lists.add(operationId);
+    const request = await cases.success(world);
+    const first = await send(operation, request);
+    const { etag = '' } = first.headers;
+    const again = await send(operation, { ...request, headers: { ...request.headers, 'if-none-match': etag } });
+    const isKnown = again.status === 304 && again.bytes.length === 0 && again.headers.etag === etag;
+    const isOther = operationId === CHANGES_BY_ITSELF && again.status === 200 && again.headers.etag !== etag;
+    return isKnown || isOther ? [] : [`${first.status} with ${etag}, then ${again.status} with ${again.headers.etag}`];
+  });
+
+  expect(lists.size).toBeGreaterThan(35);
+  expect(wrong).toEqual([]);
+});
+
 test('a name in another Unicode form, and headers that are stored sealed, are what is there already too', async () => {
   const file = await world.file({ name: 'Am\u00e9lie.txt' });
   const folder = await world.folder({ name: 'Am\u00e9lie' });
