@@ -40,11 +40,14 @@ type Options<O> = Fields<O> & Settings;
 type Arguments<O> = Record<string, never> extends Fields<O> ? [options?: Options<O>] : [options: Options<O>];
 type Reply<O> = O extends { reply: infer R } ? R : never;
 
-/** A resource with its entity tag. */
-export interface Tagged<T> {
-  readonly body: T;
+interface WithTag {
   /** With its quotes. */
   readonly etag: string | undefined;
+}
+
+/** A resource with its entity tag. */
+export interface Tagged<T> extends WithTag {
+  readonly body: T;
 }
 
 type Scalar = string | number | boolean;
@@ -103,6 +106,16 @@ export class Client {
     const reply = await this.send('GET', path, { ...(options as Loose), headers });
     if (reply.status === 304) return undefined;
     return { body: (await reply.json()) as Reply<OperationOf<'GET', P>>, etag: reply.headers.get('etag') ?? undefined };
+  }
+
+  /** As `getIfChanged`, of a list: returns the page with its entity tag among its fields. */
+  async getPage<P extends PathOf<'GET'>>(
+    path: P,
+    options: Options<OperationOf<'GET', P>>,
+    known: string | undefined,
+  ): Promise<(Reply<OperationOf<'GET', P>> & WithTag) | undefined> {
+    const read = await this.getIfChanged(path, options, known);
+    return read && Object.assign(read.body as Reply<OperationOf<'GET', P>> & object, { etag: read.etag });
   }
 
   /**

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Pages } from './use-pages.ts';
+import type { Page, Pages } from './use-pages.ts';
+import { whileVisible } from './while-visible.ts';
 
 interface Identified {
   readonly id: string;
@@ -7,11 +8,12 @@ interface Identified {
 
 /**
  * Asks for the first page of a list again every `ms` while the page is visible: what is new stands first, what has changed is
- * shown as it is. Returns a function that asks now. `of`: what is asked for.
+ * shown as it is. `load` returns undefined if it still has the entity tag `known`. Returns a function that asks now. `of`: what
+ * is asked for.
  */
 export function useNewest<T extends Identified>(
   list: Pages<T>,
-  load: (signal: AbortSignal) => Promise<{ readonly data: readonly T[] }>,
+  load: (signal: AbortSignal, known: string | undefined) => Promise<Page<T> | undefined>,
   ms: number,
   of: readonly unknown[],
 ): () => void {
@@ -21,17 +23,15 @@ export function useNewest<T extends Identified>(
   useEffect(() => {
     const abort = new AbortController();
     ask.current = () => {
-      const show = ({ data }: { readonly data: readonly T[] }): void => {
-        if (!abort.signal.aborted) latest.current.list.change((before) => withNewest(before, data));
+      const show = (page: Page<T> | undefined): void => {
+        if (page && !abort.signal.aborted) latest.current.list.change((before) => withNewest(before, page.data), page);
       };
       // The next time mends a failure: the note above a list is of what somebody asked for.
-      latest.current.load(abort.signal).then(show, () => undefined);
+      latest.current.load(abort.signal, latest.current.list.first?.etag).then(show, () => undefined);
     };
-    const timer = setInterval(() => {
-      if (document.visibilityState !== 'hidden') ask.current();
-    }, ms);
+    const endLooks = whileVisible(() => ask.current(), ms);
     return () => {
-      clearInterval(timer);
+      endLooks();
       abort.abort();
     };
   }, [ms, ...of]);

@@ -28,7 +28,7 @@ async function pageOf(person: Person, path = '/'): Promise<Page> {
   await page.context().clearCookies();
   await page.addInitScript(`{
     const { setInterval } = window;
-    window.setInterval = (run, ms, ...rest) => setInterval(run, ms >= 5_000 ? 3_600_000 : ms, ...rest);
+    window.setInterval = (run, ms, ...rest) => setInterval(run, ms >= 4_000 ? 3_600_000 : ms, ...rest);
   }`);
   await page.goto(`${tenant.url}${path}`);
   await enter(page, person);

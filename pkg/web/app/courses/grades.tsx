@@ -29,15 +29,15 @@ const LOOK_MS = { active: 3_000, idle: 15_000 } as const;
 export function Grades({ course }: { readonly course: LtiContext }) {
   const client = useClient();
   const [status, setStatus] = useState<Status | ''>('');
-  const load = (cursor: string | undefined, signal: AbortSignal) =>
-    client.get('/lti/grades', {
-      query: { limit: 50, sort: '-timestamp', cursor, context_id: course.id, status: status || undefined },
-      signal,
-    });
+  const load = (cursor: string | undefined, signal: AbortSignal, known: string | undefined) => {
+    const query = { limit: 50, sort: '-timestamp', cursor, context_id: course.id, status: status || undefined };
+    return client.getPage('/lti/grades', { query, signal }, known);
+  };
   const of = [course.id, status];
   const list = usePages(load, of);
   const isOnItsWay = list.items?.some((grade) => grade.status === 'pending') ?? false;
-  const look = useNewest(list, (signal) => load(undefined, signal), isOnItsWay ? LOOK_MS.active : LOOK_MS.idle, of);
+  const ms = isOnItsWay ? LOOK_MS.active : LOOK_MS.idle;
+  const look = useNewest(list, (signal, known) => load(undefined, signal, known), ms, of);
   const { value: names } = useLoaded((signal) => namesOf(client, course.id, signal), [course.id]);
   const retry = async (id: string): Promise<void> => {
     try {

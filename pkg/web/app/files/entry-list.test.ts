@@ -78,6 +78,50 @@ test('a refresh asks for the pages that are seen, and reads the list again if on
   expect(shown(list)).toEqual(['A', 'b', 'c', 'd', 'e', 'f']);
 });
 
+test('a refresh reads no page twice, and of the pages that have not changed none', async () => {
+  const { source, names, asked } = listOf(...'abcdef'.split(''));
+  const list = new EntryList(source);
+  await list.all();
+  asked.length = 0;
+  names.splice(0, 1, 'A');
+  names.splice(4, 1, 'E');
+  await list.refresh(4, 5);
+
+  expect(asked).toEqual(['0 if changed', '2 if changed', '4 if changed']);
+  expect(shown(list)).toEqual(['A', 'b', 'c', 'd', 'E', 'f']);
+});
+
+test('what was shown before the server had it, and did not come about, is undone by the next refresh', async () => {
+  const { source, asked } = listOf('a', 'b', 'c');
+  const list = new EntryList(source);
+  await list.all();
+  asked.length = 0;
+  list.change((rows) => rows.without(new Set(['a'])));
+  const ahead = shown(list);
+  await list.refresh();
+  const undone = shown(list);
+  await list.refresh();
+
+  expect([ahead, undone]).toEqual([
+    ['b', 'c'],
+    ['a', 'b', 'c'],
+  ]);
+  expect(asked).toEqual(['0 if changed', '2 if changed', '0 if changed']);
+});
+
+test('a list that could not be loaded says so until somebody asks again', async () => {
+  const { source, fail, asked } = listOf('a', 'b');
+  const list = new EntryList(source);
+  fail.next = true;
+  await list.more();
+  fail.next = false;
+  await list.refresh();
+  const failed = list.state.value.problem?.code;
+  await list.more();
+
+  expect([failed, asked, shown(list)]).toEqual(['unavailable', ['0', '0'], ['a', 'b']]);
+});
+
 test('a failure is shown, and gone after the next success', async () => {
   const { source, fail } = listOf('a', 'b', 'c');
   const list = new EntryList(source);

@@ -11,10 +11,9 @@ export interface ListState {
   readonly problem: ApiProblem | undefined;
 }
 
-interface KnownPage {
+/** A page as it was read last, and the cursor by which. */
+interface KnownPage extends Tagged<Page<Entry>> {
   readonly cursor: string | undefined;
-  readonly etag: string | undefined;
-  readonly length: number;
 }
 
 /** More pages than these are not read again after a change: the rows behind them are loaded anew as one scrolls. */
@@ -29,6 +28,8 @@ export class EntryList {
   readonly #source: Source;
   readonly #abort = new AbortController();
   #pages: readonly KnownPage[] = [];
+  /** A change is shown of which the pages do not know. */
+  #isAhead = false;
   #running: Promise<void> | undefined;
 
   constructor(source: Source) {
@@ -48,7 +49,9 @@ export class EntryList {
       this.#set({ isLoading: true });
       const cursor = rows.next;
       const read = await this.#source.page({ cursor, signal });
-      if (read) this.#add(rows.withPage(read.body), cursor, read);
+      if (!read) return;
+      this.#pages = [...this.#pages, { ...read, cursor }];
+      this.#set({ rows: rows.withPage(read.body) });
     });
   }
 
@@ -77,12 +80,18 @@ export class EntryList {
     return this.state.value.rows.loaded;
   }
 
-  /** Asks whether the pages of these rows have changed, and reads the list again if one has. */
+  /** Asks whether the pages of these rows have changed, and brings the list up to date if one has. */
   refresh(start = 0, end = start): Promise<void> {
     return this.#once(async (signal) => {
-      for (const page of this.#pagesOf(start, end)) {
-        const read = await this.#source.page({ cursor: page.cursor, known: page.etag, signal });
-        if (read) return this.#again(signal);
+      // What failed at its beginning is asked for again by its button.
+      if (this.#pages.length === 0) return;
+      if (this.#isAhead) return this.#again(signal);
+      const current: KnownPage[] = [];
+      for (const { cursor } of this.#pagesOf(start, end)) {
+        const known = this.#knownAt(cursor);
+        const page = await this.#read(cursor, signal);
+        if (page) current.push(page);
+        if (page !== known) return this.#again(signal, current);
       }
       if (this.state.value.problem) this.#set({});
     });
@@ -95,36 +104,45 @@ export class EntryList {
 
   /** Shows a change at once; the next refresh brings what the server made of it. */
   change(to: (rows: LazyRows<Entry>) => LazyRows<Entry>): void {
+    this.#isAhead = true;
     this.#set({ rows: to(this.state.value.rows) });
   }
 
   #pagesOf(start: number, end: number): readonly KnownPage[] {
     let first = 0;
-    return this.#pages.filter(({ length }, index) => {
+    return this.#pages.filter(({ body }, index) => {
       const from = first;
-      first += length;
+      first += body.rows.length;
       return index === 0 || (from <= end && first > start);
     });
   }
 
-  async #again(signal: AbortSignal): Promise<void> {
+  /** Puts the list together again from its pages. `current`: those that were read just now. */
+  async #again(signal: AbortSignal, current: readonly KnownPage[] = []): Promise<void> {
     const count = Math.min(Math.max(this.#pages.length, 1), PAGES_AGAIN);
     let rows: LazyRows<Entry> = LazyRows.empty(idOf);
     const pages: KnownPage[] = [];
     while (pages.length < count && rows.next !== null) {
       const cursor: string | undefined = rows.next;
-      const read = await this.#source.page({ cursor, signal });
-      if (!read) break;
-      rows = rows.withPage(read.body);
-      pages.push({ cursor, etag: read.etag, length: read.body.rows.length });
+      const page = current.find((one) => one.cursor === cursor) ?? (await this.#read(cursor, signal));
+      if (!page) break;
+      rows = rows.withPage(page.body);
+      pages.push(page);
     }
     this.#pages = pages;
+    this.#isAhead = false;
     this.#set({ rows });
   }
 
-  #add(rows: LazyRows<Entry>, cursor: string | undefined, { body, etag }: Tagged<Page<Entry>>): void {
-    this.#pages = [...this.#pages, { cursor, etag, length: body.rows.length }];
-    this.#set({ rows });
+  /** Returns a page as it is now: the known one itself, if it has not changed. */
+  async #read(cursor: string | undefined, signal: AbortSignal): Promise<KnownPage | undefined> {
+    const known = this.#knownAt(cursor);
+    const read = await this.#source.page({ cursor, known: known?.etag, signal });
+    return read ? { ...read, cursor } : known;
+  }
+
+  #knownAt(cursor: string | undefined): KnownPage | undefined {
+    return this.#pages.find((page) => page.cursor === cursor);
   }
 
   #set(change: Partial<ListState>): void {

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useObserved } from '../use-observed.ts';
+import { whileVisible } from '../while-visible.ts';
 import { EntryList, type ListState } from './entry-list.ts';
 import { keepCurrent } from './shown-lists.ts';
 import type { Source } from './sources.ts';
 
-/** Others' changes show within this time (issue: two people in one folder). */
-const REFRESH_MS = 5_000;
+/** Others' changes show within 5 s (issue: two people in one folder); the rest is for the request and for the rendering. */
+const REFRESH_MS = 4_000;
 /** Rows before the gap at which the next page is asked for. */
 const AHEAD = 60;
 
@@ -26,16 +27,14 @@ export function useEntries(source: Source): Entries {
     const endCurrent = keepCurrent(list);
     void list.more();
     const ask = (): void => {
-      if (document.visibilityState !== 'visible' || isAsking.current) return;
+      if (isAsking.current) return;
       isAsking.current = true;
       void list.refresh(shown.current.start, shown.current.end).finally(() => (isAsking.current = false));
     };
-    const timer = setInterval(ask, REFRESH_MS);
-    document.addEventListener('visibilitychange', ask);
+    const endLooks = whileVisible(ask, REFRESH_MS);
     return () => {
       endCurrent();
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', ask);
+      endLooks();
       list.stop();
     };
   }, [list]);

@@ -13,6 +13,7 @@ import { errorText, problemText } from '../problem-text.ts';
 import { saveTable } from '../save-blob.ts';
 import { useClient } from '../services.ts';
 import { usePages } from '../use-pages.ts';
+import { whileVisible } from '../while-visible.ts';
 import { isActive } from './job-in-words.ts';
 import { itemAddress } from './ways.ts';
 
@@ -37,15 +38,16 @@ export function Items({ job }: { readonly job: Job }) {
   const path = { id: job.id };
   const wanted = state === '' ? undefined : state;
   const list = usePages(
-    (cursor, signal) => client.get('/jobs/{id}/items', { path, query: { limit: PAGE, state: wanted, cursor }, signal }),
+    (cursor, signal, known) =>
+      client.getPage('/jobs/{id}/items', { path, query: { limit: PAGE, state: wanted, cursor }, signal }, known),
     [job.id, state],
   );
   const isLive = isActive(job) && (list.items?.length ?? 0) <= PAGE;
   useEffect(() => {
     if (!isLive) return undefined;
-    const timer = setInterval(list.reload, LOOK_MS);
+    const endLooks = whileVisible(list.reload, LOOK_MS);
     return () => {
-      clearInterval(timer);
+      endLooks();
       list.reload();
     };
   }, [isLive]);

@@ -28,11 +28,14 @@ export function JobsPage() {
   const [state, setState] = useState<State | ''>('');
   const [isAll, setAll] = useState(false);
   useTitle(t('title'));
-  const load = (cursor: string | undefined, signal: AbortSignal) =>
-    client.get('/jobs', { query: { limit: PAGE, cursor, state: state || undefined, all: isAll || undefined }, signal });
-  const list = usePages(load, [state, isAll]);
+  const load = (cursor: string | undefined, signal: AbortSignal, known: string | undefined) => {
+    const query = { limit: PAGE, cursor, state: state || undefined, all: isAll || undefined };
+    return client.getPage('/jobs', { query, signal }, known);
+  };
+  const of = [state, isAll];
+  const list = usePages(load, of);
   const isAnyActive = list.items?.some(isActive) ?? false;
-  useNewest(list, (signal) => load(undefined, signal), isAnyActive ? LOOK_MS.active : LOOK_MS.idle, [state, isAll]);
+  useNewest(list, (signal, known) => load(undefined, signal, known), isAnyActive ? LOOK_MS.active : LOOK_MS.idle, of);
 
   return (
     <div class="jobs">

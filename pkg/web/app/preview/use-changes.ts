@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort, problemOf } from '../../api/problem.ts';
 import { type Entry, ofFile } from '../files/entry.ts';
 import { useClient } from '../services.ts';
+import { whileVisible } from '../while-visible.ts';
 
 /** Between two looks at whether the shown file is still what it was. */
 const LOOK_MS = 10_000;
@@ -35,7 +36,7 @@ export function useChanges(entry: Entry | undefined): Changes {
       setSeen({ key, latest: read.body.deleted_at === null ? ofFile(read.body) : 'gone' });
     };
     const askUnlessAsking = (): void => {
-      if (isAsking || document.visibilityState !== 'visible') return;
+      if (isAsking) return;
       isAsking = true;
       ask()
         .catch((error: unknown) => {
@@ -47,12 +48,10 @@ export function useChanges(entry: Entry | undefined): Changes {
         .finally(() => (isAsking = false));
     };
     look.current = askUnlessAsking;
-    const timer = setInterval(askUnlessAsking, LOOK_MS);
-    document.addEventListener('visibilitychange', askUnlessAsking);
+    const endLooks = whileVisible(askUnlessAsking, LOOK_MS);
     return () => {
       ending.abort();
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', askUnlessAsking);
+      endLooks();
     };
   }, [key]);
 

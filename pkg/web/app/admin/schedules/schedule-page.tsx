@@ -165,12 +165,12 @@ const LOOK_MS = { active: 2_000, idle: 15_000 } as const;
 
 function Runs({ schedule: { id, last_run } }: { readonly schedule: Schedule }) {
   const client = useClient();
-  const load = (cursor: string | undefined, signal: AbortSignal) =>
-    client.get('/schedules/{id}/runs', { path: { id }, query: { limit: 20, cursor }, signal });
+  const load = (cursor: string | undefined, signal: AbortSignal, known: string | undefined) =>
+    client.getPage('/schedules/{id}/runs', { path: { id }, query: { limit: 20, cursor }, signal }, known);
   const of = [id, last_run?.job_id];
   const list = usePages(load, of);
   const isRunning = list.items?.some(({ ended_at }) => ended_at === null) ?? false;
-  useNewest(list, (signal) => load(undefined, signal), isRunning ? LOOK_MS.active : LOOK_MS.idle, of);
+  useNewest(list, (signal, known) => load(undefined, signal, known), isRunning ? LOOK_MS.active : LOOK_MS.idle, of);
   return (
     <section class="schedules-runs" aria-labelledby="schedules-runs">
       <h2 id="schedules-runs">{t('runs')}</h2>

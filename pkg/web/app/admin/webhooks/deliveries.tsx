@@ -37,16 +37,15 @@ export function Deliveries({ webhook, mayChange, turn, onNews }: Props) {
   const [event, setEvent] = useState<Delivery['event'] | ''>('');
   const [opened, setOpened] = useState<string>();
   const [isReplaying, setReplaying] = useState(false);
-  const load = (cursor: string | undefined, signal: AbortSignal) =>
-    client.get('/webhooks/{id}/deliveries', {
-      path: { id: webhook.id },
-      query: { limit: PAGE, cursor, status: status || undefined, event: event || undefined },
-      signal,
-    });
+  const load = (cursor: string | undefined, signal: AbortSignal, known: string | undefined) => {
+    const query = { limit: PAGE, cursor, status: status || undefined, event: event || undefined };
+    return client.getPage('/webhooks/{id}/deliveries', { path: { id: webhook.id }, query, signal }, known);
+  };
   const of = [webhook.id, status, event];
   const list = usePages(load, of);
   const isWaiting = list.items?.some((delivery) => delivery.status === 'pending') ?? false;
-  const look = useNewest(list, (signal) => load(undefined, signal), isWaiting ? LOOK_MS.active : LOOK_MS.idle, of);
+  const ms = isWaiting ? LOOK_MS.active : LOOK_MS.idle;
+  const look = useNewest(list, (signal, known) => load(undefined, signal, known), ms, of);
   const shown = useRef<string>(undefined);
   const now = list.items?.map((delivery) => `${delivery.id} ${delivery.status} ${delivery.attempts.length}`).join();
   useEffect(() => {
