@@ -4,6 +4,12 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** What to say at a field, with the id of the request that was refused. */
+export interface FieldRefusal {
+  readonly text: string;
+  readonly requestId: string | undefined;
+}
+
 interface ProblemFields {
   readonly status: number;
   readonly code: string;
@@ -38,8 +44,14 @@ export class ApiProblem extends Error {
   }
 
   /** Returns why the API refused this field. */
-  ofField(name: string): string | undefined {
-    return this.fields.find(({ field }) => field === name)?.message;
+  ofField(name: string): FieldRefusal | undefined {
+    const found = this.fields.find(({ field }) => field === name);
+    return found && this.inWords(found.message);
+  }
+
+  /** Returns the refusal in these words, for the field that it is about. */
+  inWords(text: string): FieldRefusal {
+    return { text, requestId: this.requestId };
   }
 }
 

@@ -4,11 +4,13 @@ import { useEffect } from 'preact/hooks';
 import { type ApiProblem, problemOf } from '../api/problem.ts';
 import { LiveRegion } from '../design/live-region.tsx';
 import { Spinner } from '../design/progress.tsx';
+import { RequestTextsContext } from '../design/request-id.tsx';
 import { ToastArea } from '../design/toast.tsx';
 import type { Language } from '../text/language.ts';
 import { t } from '../text/shell.ts';
 import { FailurePage } from './failure-page.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
+import { requestTexts } from './request-texts.ts';
 import { IN_APP, ROUTES } from './routes.tsx';
 import { type Services, ServicesContext, useServices } from './services.ts';
 import { Shell } from './shell/shell.tsx';
@@ -25,13 +27,15 @@ interface Props {
 /** The whole app: who is signed in decides what is shown, then the address. */
 export const App = ({ services, language }: Props) => (
   <ServicesContext.Provider value={services}>
-    <Boundary>
-      <LocationProvider scope={IN_APP}>
-        <Start language={language} />
-      </LocationProvider>
-    </Boundary>
-    <LiveRegion />
-    <ToastArea label={t('notifications')} closeLabel={t('close')} />
+    <RequestTextsContext.Provider value={requestTexts}>
+      <Boundary>
+        <LocationProvider scope={IN_APP}>
+          <Start language={language} />
+        </LocationProvider>
+      </Boundary>
+      <LiveRegion />
+      <ToastArea label={t('notifications')} closeLabel={t('close')} />
+    </RequestTextsContext.Provider>
   </ServicesContext.Provider>
 );
 

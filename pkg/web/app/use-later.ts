@@ -1,9 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
-import { problemOf } from '../api/problem.ts';
-import { toasts } from '../design/toast.tsx';
 import { textsLoaded } from '../text/language.ts';
-import { problemText } from './problem-text.ts';
+import { failureToast } from './failure-toast.ts';
 
 /**
  * A component whose script is loaded when somebody asks for it, because the first view has no room for it. The returned function
@@ -20,7 +18,7 @@ export function useLater<Props>(
       setLoaded(() => component);
       return true;
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
       return false;
     }
   };

@@ -2,7 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { classes } from './classes.ts';
 import { Icon } from './icon.tsx';
+import { RequestId } from './request-id.tsx';
 import './field.css';
+
+/** Why a field was refused, by the reply to a request. */
+export interface Refusal {
+  readonly text: string;
+  readonly requestId: string | undefined;
+}
 
 /** What every field has around its control. */
 export interface FieldProps {
@@ -12,7 +19,7 @@ export interface FieldProps {
   /** Below the control: what is expected, before anything is wrong. */
   readonly hint?: ComponentChildren;
   /** In place of the hint: what is wrong and what to do. The control is marked invalid. */
-  readonly error?: string | undefined;
+  readonly error?: string | Refusal | undefined;
   readonly class?: string | undefined;
 }
 
@@ -32,6 +39,8 @@ interface Props extends FieldProps {
 export function Field({ label, isLabelHidden = false, hint, error, class: name, children }: Props) {
   const id = useId();
   const note = `${id}-note`;
+  const refusal = typeof error === 'object' ? error : undefined;
+  const wrong = typeof error === 'object' ? error.text : error;
   const hasNote = error !== undefined || (hint !== undefined && hint !== null);
   return (
     <div class={classes('c-field', name)}>
@@ -49,9 +58,10 @@ export function Field({ label, isLabelHidden = false, hint, error, class: name, 
       {hasNote && (
         <p id={note} class={error === undefined ? 'c-field-hint' : 'c-field-error'}>
           {error !== undefined && <Icon name="alert" size="s" />}
-          <span>{error ?? hint}</span>
+          <span>{wrong ?? hint}</span>
         </p>
       )}
+      {refusal && <RequestId id={refusal.requestId} />}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { Button } from './button.tsx';
 import { classes } from './classes.ts';
 import { Icon } from './icon.tsx';
 import { IconButton } from './icon-button.tsx';
+import { RequestId } from './request-id.tsx';
 import { type Toast, toasts } from './toasts.ts';
 import './toast.css';
 
@@ -29,9 +30,15 @@ export function ToastArea({ closeLabel, label }: { readonly closeLabel: string; 
 }
 
 function Shown({ toast, closeLabel }: { toast: Toast; closeLabel: string }) {
-  const [isHeld, setHeld] = useState(false);
-  const { id, text, tone, action } = toast;
+  const [isPointed, setPointed] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
+  const isHeld = isPointed || hasFocus;
+  const { id, text, tone, action, requestId } = toast;
   const close = (): void => toasts.close(id);
+  useEffect(() => {
+    toasts.hold(id, isHeld);
+    return () => toasts.hold(id, false);
+  }, [isHeld, id]);
   useEffect(() => {
     if (isHeld || tone === 'danger') return undefined;
     const timer = setTimeout(close, action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
@@ -40,13 +47,16 @@ function Shown({ toast, closeLabel }: { toast: Toast; closeLabel: string }) {
   return (
     <div
       class={classes('c-toast', tone === 'danger' && 'c-toast-danger')}
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocusIn={() => setHeld(true)}
-      onFocusOut={() => setHeld(false)}
+      onPointerEnter={() => setPointed(true)}
+      onPointerLeave={() => setPointed(false)}
+      onFocusIn={() => setFocus(true)}
+      onFocusOut={() => setFocus(false)}
     >
       {tone !== 'neutral' && <Icon name={tone === 'danger' ? 'alert' : 'check'} />}
-      <p class="c-toast-text">{text}</p>
+      <div class="c-toast-text">
+        <p>{text}</p>
+        <RequestId id={requestId} />
+      </div>
       {action && (
         <Button
           kind="quiet"

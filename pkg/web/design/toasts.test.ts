@@ -29,6 +29,21 @@ test('all toasts are closed at once, with what they offer', () => {
   expect(textsOf(toasts)).toEqual([]);
 });
 
+test('a toast that somebody holds stays when others come, also one of the same text', () => {
+  const toasts = new Toasts();
+  const held = toasts.show({ text: 'a', tone: 'danger', requestId: 'r-1' });
+  toasts.hold(held, true);
+  for (const text of ['b', 'a', 'c', 'd']) toasts.show({ text });
+  const meanwhile = textsOf(toasts);
+  toasts.hold(held, false);
+  toasts.show({ text: 'e' });
+
+  expect([meanwhile, textsOf(toasts)]).toEqual([
+    ['a', 'c', 'd'],
+    ['c', 'd', 'e'],
+  ]);
+});
+
 test('readers learn of each change until they end it', () => {
   const toasts = new Toasts();
   const seen: number[] = [];

@@ -1,8 +1,10 @@
 import { render } from 'preact';
 import { problemOf } from '../api/problem.ts';
 import '../design/index.css';
+import { RequestTextsContext } from '../design/request-id.tsx';
 import { speak } from '../text/language.ts';
 import { type Given, Link } from './link.ts';
+import { requestTexts } from './request-texts.ts';
 import { Share } from './share.tsx';
 import './share.css';
 
@@ -21,5 +23,10 @@ if (root) {
   const typed = root.querySelector('input')?.value ?? '';
   const fault = root.querySelector('[role=alert]')?.textContent ?? '';
   root.replaceChildren();
-  render(<Share link={link} first={first} typed={typed} fault={fault} />, root);
+  render(
+    <RequestTextsContext.Provider value={requestTexts}>
+      <Share link={link} first={first} typed={typed} fault={fault} />
+    </RequestTextsContext.Provider>,
+    root,
+  );
 }

@@ -1,6 +1,7 @@
 import type { ApiProblem } from '../api/problem.ts';
 import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
+import { RequestId } from '../design/request-id.tsx';
 import { en } from '../text/problems.en.ts';
 import { type Key, t as problemText } from '../text/problems.ts';
 import { t } from '../text/share.ts';
@@ -16,11 +17,13 @@ export function ProblemNote({ problem: { code, retryAfter, requestId }, onRetry 
   const key = `problem.${code}`;
   const seconds = retryAfter ?? 1;
   return (
-    <div class="share-problem" role="alert">
+    <div class="share-problem">
       <Icon name="alert" />
       <div class="share-problem-body">
-        <p>{problemText(Object.hasOwn(en, key) ? (key as Key) : 'problem.unknown', { seconds })}</p>
-        {requestId !== undefined && <p class="share-problem-id">{t('requestId', { id: requestId })}</p>}
+        <div role="alert">
+          <p>{problemText(Object.hasOwn(en, key) ? (key as Key) : 'problem.unknown', { seconds })}</p>
+        </div>
+        <RequestId id={requestId} />
         {onRetry && (
           <Button size="s" icon="refresh" onClick={onRetry}>
             {t('retry')}

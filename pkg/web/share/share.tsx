@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, problemOf } from '../api/problem.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { LiveRegion } from '../design/live-region.tsx';
+import { RequestId } from '../design/request-id.tsx';
 import { t } from '../text/share.ts';
 import { FileView } from './file-view.tsx';
 import { FolderView } from './folder-view.tsx';
@@ -50,6 +51,7 @@ export function Share({ link, first, typed, fault }: Props) {
         <main class="share-card">
           <h1 tabIndex={-1}>{t('dead')}</h1>
           <p>{t('whyDead')}</p>
+          <RequestId id={shown instanceof ApiProblem ? shown.requestId : undefined} />
         </main>
       ) : shown instanceof ApiProblem ? (
         <main class="share-card">

@@ -1,8 +1,14 @@
 import type { Texts } from './language.ts';
 import type { en } from './problems.en.ts';
 
-/** The German texts for the codes of the API, and for two codes of the page itself. */
+/** The German texts for the codes of the API, for two codes of the page itself, and for the id of a request. */
 export const de: Texts<typeof en> = {
+  request: 'Anfrage',
+  'request.copy': 'Kopieren',
+  'request.copyLabel': 'Kopieren: Kennung der Anfrage',
+  'request.copied': 'Kopiert',
+  'request.selected': 'Ausgewählt: Drücken Sie Strg+C, auf einem Mac ⌘C',
+
   'problem.unknown':
     'Die Anfrage ist fehlgeschlagen. Versuchen Sie es erneut; hilft das nicht, nennen Sie der Administration die Kennung unten.',
   'problem.page_failed': 'Die Seite ist durch einen internen Fehler ausgefallen. Laden Sie sie neu.',

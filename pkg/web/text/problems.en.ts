@@ -1,5 +1,11 @@
-/** The English texts for the codes of the API, and for two codes of the page itself. */
+/** The English texts for the codes of the API, for two codes of the page itself, and for the id of a request. */
 export const en = {
+  request: 'Request',
+  'request.copy': 'Copy',
+  'request.copyLabel': 'Copy request id',
+  'request.copied': 'Copied',
+  'request.selected': 'Selected: press Ctrl+C, or ⌘C on a Mac',
+
   'problem.unknown': 'The request failed. Try again; if that does not help, give an administrator the request id below.',
   'problem.page_failed': 'The page has failed by an internal error. Load it again.',
   'problem.unreachable': 'The service cannot be reached. Check your connection, then try again.',

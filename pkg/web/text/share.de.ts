@@ -9,7 +9,6 @@ export const de: Texts<typeof en> = {
     'um einen neuen.',
   failed: 'Diese Seite konnte nicht geladen werden',
   retry: 'Erneut versuchen',
-  requestId: 'Anfrage {id}',
 
   locked: 'Dieser Link hat ein Passwort',
   lockedText: 'Geben Sie das Passwort ein, das Sie zu dem Link bekommen haben.',

@@ -5,7 +5,6 @@ export const en = {
     'It may have ended, it may have been used up, or the address may be incomplete. Ask whoever sent it to you for a new one.',
   failed: 'This page could not be loaded',
   retry: 'Try again',
-  requestId: 'Request {id}',
 
   locked: 'This link has a password',
   lockedText: 'Enter the password that whoever sent you the link gave you.',

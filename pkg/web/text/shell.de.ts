@@ -51,9 +51,7 @@ export const de: Texts<typeof en> = {
 
   'failure.title': 'Das hat nicht funktioniert',
   'failure.retry': 'Erneut versuchen',
-  'failure.request': 'Anfrage',
   'failure.code': 'Code',
-  'failure.copy': 'Kennung der Anfrage kopieren',
 
   'notFound.title': 'Diese Seite gibt es nicht',
   'notFound.text': 'Vielleicht ist die Adresse falsch geschrieben, oder was hier war, ist nicht mehr da.',

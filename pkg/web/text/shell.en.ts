@@ -47,9 +47,7 @@ export const en = {
 
   'failure.title': 'Something went wrong',
   'failure.retry': 'Try again',
-  'failure.request': 'Request',
   'failure.code': 'Code',
-  'failure.copy': 'Copy request id',
 
   'notFound.title': 'There is no such page',
   'notFound.text': 'The address may have a typing error, or what was here is gone.',

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../design/button.tsx';
 import { Icon, type IconName } from '../design/icon.tsx';
+import { RequestId } from '../design/request-id.tsx';
 import { count, t } from '../text/uploads.ts';
 import { chooseFiles } from './choose.ts';
 import { holdInWords } from './in-words.ts';
@@ -53,9 +54,12 @@ export function Notices({ uploader, summary: { count: number, hold }, isFiltered
           text={holdText(hold)}
         >
           {hold.reason === 'stopped' && (
-            <Button size="s" onClick={onContinue}>
-              {t('continueNow')}
-            </Button>
+            <>
+              <Button size="s" onClick={onContinue}>
+                {t('continueNow')}
+              </Button>
+              <RequestId id={hold.problem?.requestId} />
+            </>
           )}
         </Notice>
       )}

@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { IconButton } from '../design/icon-button.tsx';
 import { Menu } from '../design/menu.tsx';
+import { RequestIdButton } from '../design/request-id.tsx';
 import { t } from '../text/uploads.ts';
 import { stateInWords } from './in-words.ts';
 import type { State, Upload } from './queue.ts';
@@ -80,6 +81,7 @@ export function Row({ upload, uploader, at, of }: Props) {
       {state === 'paused' && (
         <IconButton icon="play" size="s" label={t('resume', { name })} onClick={then(() => uploader.queue.resume(id))} />
       )}
+      {state === 'failed' && <RequestIdButton id={upload.problem?.requestId} />}
       {state === 'failed' && (
         <IconButton icon="refresh" size="s" label={t('retry', { name })} onClick={then(() => uploader.queue.resume(id))} />
       )}

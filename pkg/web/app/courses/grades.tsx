@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import type { Client } from '../../api/client.ts';
 import { newId } from '../../api/new-id.ts';
 import type { Grade, LtiContext } from '../../api/operations.generated.ts';
-import { problemOf } from '../../api/problem.ts';
 import { Badge, type Tone } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { EndlessList } from '../../design/endless-list.tsx';
@@ -13,8 +12,8 @@ import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/courses.ts';
 import { inDigits } from '../../text/language.ts';
 import { reasonInWords } from '../../text/reasons.ts';
+import { failureToast } from '../failure-toast.ts';
 import { ProblemNote } from '../problem-note.tsx';
-import { problemText } from '../problem-text.ts';
 import { useClient } from '../services.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { useNewest } from '../use-newest.ts';
@@ -45,7 +44,7 @@ export function Grades({ course }: { readonly course: LtiContext }) {
       toasts.show({ text: t('retried') });
       look();
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
   };
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { newId } from '../../api/new-id.ts';
 import type { LtiContext, LtiMember } from '../../api/operations.generated.ts';
-import { isAbort, problemOf } from '../../api/problem.ts';
+import { isAbort } from '../../api/problem.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
@@ -13,9 +13,10 @@ import { Skeleton } from '../../design/skeleton.tsx';
 import { TextField } from '../../design/text-field.tsx';
 import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/courses.ts';
+import { failureToast } from '../failure-toast.ts';
 import { followJob } from '../jobs/follow-job.ts';
 import { ProblemNote } from '../problem-note.tsx';
-import { errorText, problemText } from '../problem-text.ts';
+import { errorText } from '../problem-text.ts';
 import { useClient } from '../services.ts';
 import { usePages } from '../use-pages.ts';
 import { useSettled } from '../use-settled.ts';
@@ -153,7 +154,7 @@ function useSync(id: string, onDone: () => void): { readonly isBusy: boolean; re
       onDone();
     } catch (error) {
       if (gone.current.signal.aborted || isAbort(error)) return;
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
     setBusy(false);
   };

@@ -4,9 +4,8 @@ import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { type Drawing, EmptyState } from '../../design/empty-state.tsx';
 import { toasts } from '../../design/toast.tsx';
-import { problemOf } from '../../api/problem.ts';
 import { t } from '../../text/files.ts';
-import { problemText } from '../problem-text.ts';
+import { failureToast } from '../failure-toast.ts';
 import { useClient } from '../services.ts';
 import { useTitle } from '../use-title.ts';
 import { EntriesView } from './entries-view.tsx';
@@ -72,7 +71,7 @@ function EmptyTrash({ onDone }: { readonly onDone: () => void }) {
       await client.delete('/trash');
       toasts.show({ text: t('emptyTrashDone') });
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
     setAsked(false);
     onDone();

@@ -35,7 +35,7 @@ function useNewFolder({ parentId, onDone }: Props) {
     setProblem(undefined);
     setName(value);
   };
-  const error = problem && (problem.ofField('name') ?? problemText(problem));
+  const error = problem && (problem.ofField('name') ?? problem.inWords(problemText(problem)));
   const field = (
     <TextField label={t('folderName')} value={name} onValue={change} error={error} autofocus autocomplete="off" maxLength={255} />
   );

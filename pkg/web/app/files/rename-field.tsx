@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { isAbort, problemOf } from '../../api/problem.ts';
+import { type FieldRefusal, isAbort, problemOf } from '../../api/problem.ts';
 import { announce } from '../../design/live-region.tsx';
+import { RequestId } from '../../design/request-id.tsx';
 import { t } from '../../text/files.ts';
 import { problemText } from '../problem-text.ts';
 import { type Entry, stemLength } from './entry.ts';
@@ -15,7 +16,7 @@ interface Props {
 /** The name of an entry as a field. Enter and leaving it rename, Escape does not; a refused name stays to be changed. */
 export function RenameField({ entry, onRename, onEnd }: Props) {
   const input = useRef<HTMLInputElement>(null);
-  const [error, setError] = useState<string>();
+  const [error, setError] = useState<FieldRefusal>();
   const isBusy = useRef(false);
   useLayoutEffect(() => {
     input.current?.focus();
@@ -44,16 +45,31 @@ export function RenameField({ entry, onRename, onEnd }: Props) {
     } catch (failure) {
       if (isAbort(failure)) return;
       const problem = problemOf(failure);
-      const text = problem.ofField('name') ?? problemText(problem);
-      setError(text);
-      announce(text);
+      const refusal = problem.ofField('name') ?? problem.inWords(problemText(problem));
+      setError(refusal);
+      announce(refusal.text);
       input.current?.focus();
     } finally {
       isBusy.current = false;
     }
   };
   return (
-    <span class="files-rename">
+    <span
+      class="files-rename"
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        // The button that copies the request id is part of it.
+        if (relatedTarget instanceof Node && currentTarget.contains(relatedTarget)) return;
+        // A dialog that comes over the page, to sign in again, ends nothing: the focus returns from it.
+        if (!document.querySelector('dialog:modal')) void end(false);
+      }}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === 'Enter' && event.target === input.current) void end(true);
+        if (event.key !== 'Escape') return;
+        isBusy.current = true; // leaving the field is no renaming now
+        leave();
+      }}
+    >
       <input
         ref={input}
         class="c-input"
@@ -62,19 +78,15 @@ export function RenameField({ entry, onRename, onEnd }: Props) {
         maxLength={255}
         autocomplete="off"
         spellcheck={false}
-        {...(error === undefined ? {} : { 'aria-invalid': true as const, title: error })}
+        {...(error === undefined ? {} : { 'aria-invalid': true as const, title: error.text })}
         onInput={() => setError(undefined)}
-        // A dialog that comes over the page, to sign in again, ends nothing: the focus returns from it.
-        onBlur={() => document.querySelector('dialog:modal') || void end(false)}
-        onKeyDown={(event) => {
-          event.stopPropagation();
-          if (event.key === 'Enter') void end(true);
-          if (event.key !== 'Escape') return;
-          isBusy.current = true; // leaving the field is no renaming now
-          leave();
-        }}
       />
-      {error !== undefined && <span class="files-rename-error">{error}</span>}
+      {error !== undefined && (
+        <span class="files-rename-error">
+          {error.text}
+          <RequestId id={error.requestId} />
+        </span>
+      )}
     </span>
   );
 }

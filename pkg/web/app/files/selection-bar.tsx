@@ -1,10 +1,8 @@
 import { Button } from '../../design/button.tsx';
 import { countOf, type Selection } from '../../design/grid/selection.ts';
 import { IconButton } from '../../design/icon-button.tsx';
-import { toasts } from '../../design/toast.tsx';
-import { problemOf } from '../../api/problem.ts';
 import { count, t } from '../../text/files.ts';
-import { problemText } from '../problem-text.ts';
+import { failureToast } from '../failure-toast.ts';
 import { clip } from './clipboard.ts';
 import type { Entry } from './entry.ts';
 import { TagMenu } from './details/tag-menu.tsx';
@@ -22,9 +20,7 @@ interface Props {
 export function SelectionBar({ selection, total, actions, isTrash, onClear }: Props) {
   const number = countOf(selection, total);
   const withChosen = (action: (entries: readonly Entry[]) => unknown) => (): void =>
-    void actions
-      .chosen(selection)
-      .then(action, (error: unknown) => toasts.show({ text: problemText(problemOf(error)), tone: 'danger' }));
+    void actions.chosen(selection).then(action, (error: unknown) => failureToast(error));
   const one = selection.kind === 'some' && selection.ids.size === 1;
   return (
     <div class="files-selection" role="toolbar" aria-label={t('selection')}>

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { ApiProblem, isAbort, problemOf } from '../../api/problem.ts';
+import { ApiProblem, isAbort } from '../../api/problem.ts';
 import { Confirm } from '../../design/confirm.tsx';
 import type { Selection } from '../../design/grid/selection.ts';
 import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
+import { failureToast } from '../failure-toast.ts';
 import { problemText } from '../problem-text.ts';
 import { useClient, useMe } from '../services.ts';
 import { useLater } from '../use-later.ts';
@@ -48,7 +49,7 @@ export function useFileActions(list: EntryList): FileActions {
   latest.current = list;
 
   const say = (error: unknown): void => {
-    if (!isAbort(error)) toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+    if (!isAbort(error)) failureToast(error);
   };
 
   /** Runs a batch, shows its progress, and says how it ended, also to whoever has opened another page meanwhile. */

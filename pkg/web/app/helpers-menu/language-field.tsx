@@ -1,3 +1,4 @@
+import type { FieldProps } from '../../design/field.tsx';
 import { Select } from '../../design/select.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { TextField } from '../../design/text-field.tsx';
@@ -12,7 +13,7 @@ interface Props {
   readonly languages: readonly string[] | undefined;
   /** Whether it lists them is not known yet. */
   readonly isLoading: boolean;
-  readonly error: string | undefined;
+  readonly error: FieldProps['error'];
 }
 
 /** The language into which something is translated, by its name where the translator lists its languages. */

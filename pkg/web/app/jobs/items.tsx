@@ -1,15 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Job, JobItem } from '../../api/operations.generated.ts';
-import { problemOf } from '../../api/problem.ts';
 import { Badge, type Tone } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { EndlessList } from '../../design/endless-list.tsx';
 import { Select } from '../../design/select.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
-import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/jobs.ts';
+import { failureToast } from '../failure-toast.ts';
 import { ProblemNote } from '../problem-note.tsx';
-import { errorText, problemText } from '../problem-text.ts';
+import { errorText } from '../problem-text.ts';
 import { saveTable } from '../save-blob.ts';
 import { useClient } from '../services.ts';
 import { usePages } from '../use-pages.ts';
@@ -57,7 +56,7 @@ export function Items({ job }: { readonly job: Job }) {
       const reply = await client.send('GET', '/jobs/{id}/items', { path, query, headers: { accept: 'text/csv' } });
       saveTable(await reply.blob(), `job-${job.id}.csv`);
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
   };
   return (

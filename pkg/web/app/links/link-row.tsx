@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import type { Share } from '../../api/operations.generated.ts';
-import { problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { FileIcon, KindIcon } from '../../design/file-icon.tsx';
@@ -12,8 +11,8 @@ import { QrCode } from '../../design/qr-code.tsx';
 import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/links.ts';
 import { t as ofSharing } from '../../text/sharing.ts';
+import { failureToast } from '../failure-toast.ts';
 import { previewAddress } from '../preview/address.ts';
-import { problemText } from '../problem-text.ts';
 import { useClient } from '../services.ts';
 import { copyLink } from '../sharing/copy-link.ts';
 import { DeleteLink } from '../sharing/delete-link.tsx';
@@ -38,7 +37,6 @@ export function LinkRow({ link, isOwnerShown, onChange, onDelete }: Props) {
   const name = nameOf(link);
   const resource = resourceOf(link);
   const hide = (): void => setShown(undefined);
-  const failed = (error: unknown): void => void toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
   const copy = async (url: string): Promise<void> => {
     if (!(await copyLink(url))) setShown('qr');
   };
@@ -46,14 +44,14 @@ export function LinkRow({ link, isOwnerShown, onChange, onDelete }: Props) {
     client.patch('/shares/{id}', { path: { id: link.id }, body: { is_active } }).then((changed) => {
       onChange(changed);
       toasts.show({ text: is_active ? t('switchedOn') : t('switchedOff') });
-    }, failed);
+    }, failureToast);
   };
   const showFolder = async (): Promise<void> => {
     try {
       const { folder } = await client.get('/files/{id}', { path: { id: resource.id } });
       route(folder ? `/files/${folder.id}` : '/');
     } catch (error) {
-      failed(error);
+      failureToast(error);
     }
   };
   const inFolder: MenuItem = { label: t('showFolder'), icon: 'folder', onSelect: () => void showFolder() };

@@ -1,12 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { problemOf } from '../../api/problem.ts';
-import { toasts } from '../../design/toasts.ts';
 import { textsLoaded } from '../../text/language.ts';
+import { failureToast } from '../failure-toast.ts';
 import { extensions } from '../files/entry-actions.ts';
 import type { Entry } from '../files/entry.ts';
-import { problemText } from '../problem-text.ts';
 import { previewAddress, previewedIn } from './address.ts';
 import type { PreviewProps } from './preview-props.ts';
 
@@ -48,7 +46,7 @@ export function PreviewHost() {
     load().then(
       (loaded) => setPreview(() => loaded),
       (error: unknown) => {
-        toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+        failureToast(error);
         close();
       },
     );

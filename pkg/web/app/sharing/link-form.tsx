@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { KeyOfContent } from '../../api/change-keys.ts';
 import type { Share } from '../../api/operations.generated.ts';
 import { problemOf } from '../../api/problem.ts';
-import { Notice } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Checkbox, RadioGroup } from '../../design/checkbox.tsx';
+import type { FieldProps } from '../../design/field.tsx';
 import { hasHalfTyped } from '../../design/half-typed.ts';
 import { pageLocale } from '../../design/measures.tsx';
 import { TextField } from '../../design/text-field.tsx';
@@ -77,8 +77,7 @@ export function LinkForm({ of, link, onDone, onCancel }: Props) {
         if (!hasHalfTyped(event.currentTarget) && Object.keys(faults).length === 0) submit();
       }}
     >
-      {isPolicy && <Notice tone="danger">{t('policyChanged')}</Notice>}
-      {problem && !isPolicy && !isOfField && <ProblemNote problem={problem} />}
+      {problem && (isPolicy || !isOfField) && <ProblemNote problem={problem} text={isPolicy ? t('policyChanged') : undefined} />}
       {of.type === 'folder' && !link && <ModeField draft={draft} rules={rules} onChange={change} />}
       <PasswordPart
         draft={draft}
@@ -146,7 +145,7 @@ interface PasswordProps extends PartProps {
   readonly rules: LinkRules;
   /** The link has a password, which stays while the field is empty. */
   readonly isKept: boolean;
-  readonly error: string | undefined;
+  readonly error: FieldProps['error'];
 }
 
 /** The password is shown: whoever makes the link has to hand it on. */
@@ -189,7 +188,7 @@ interface EndProps extends PartProps {
   readonly latest: Date | null;
   readonly today: string;
   readonly fault: 'endsMissing' | 'endsLate' | 'endsPast' | undefined;
-  readonly refused: string | undefined;
+  readonly refused: FieldProps['error'];
 }
 
 function EndField({ draft, latest, today, fault, refused, onChange }: EndProps) {

@@ -1,12 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { problemOf } from '../../api/problem.ts';
-import { toasts } from '../../design/toasts.ts';
 import { textsLoaded } from '../../text/language.ts';
 import { t } from '../../text/sharing.ts';
+import { failureToast } from '../failure-toast.ts';
 import { addEntryAction } from '../files/entry-actions.ts';
 import type { Entry } from '../files/entry.ts';
-import { problemText } from '../problem-text.ts';
 import { useMay } from '../services.ts';
 
 type Dialog = ComponentType<{ readonly entry: Entry; readonly onClose: () => void }>;
@@ -27,7 +25,7 @@ export function Sharing() {
         await textsLoaded();
         setShown({ entry, Dialog: ShareDialog, done });
       } catch (error) {
-        toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+        failureToast(error);
       }
     };
     return addEntryAction({

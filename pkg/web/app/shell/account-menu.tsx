@@ -1,12 +1,10 @@
 import { useLocation } from 'preact-iso';
-import { problemOf } from '../../api/problem.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Menu, type MenuItem, type MenuItems } from '../../design/menu.tsx';
-import { toasts } from '../../design/toasts.ts';
 import { type Language, LANGUAGES } from '../../text/language.ts';
 import { t } from '../../text/shell.ts';
+import { failureToast } from '../failure-toast.ts';
 import { chooseLanguage, chooseTheme, language, type Theme, theme, THEMES } from '../preferences.ts';
-import { problemText } from '../problem-text.ts';
 import { useMe, useServices } from '../services.ts';
 import { useObserved } from '../use-observed.ts';
 import './account-menu.css';
@@ -32,7 +30,7 @@ export function AccountMenu({ onShortcuts, onPassword }: Props) {
     try {
       await session.signOut();
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
     route('/sign-in');
   };

@@ -61,7 +61,7 @@ export function PasswordDialog({ onClose }: { readonly onClose: () => void }) {
         onValue={setCurrent}
         showLabel={signIn('show')}
         hideLabel={signIn('hide')}
-        error={isWrong ? t('wrong') : isTried && current === '' ? t('missing') : undefined}
+        error={isWrong ? problem.inWords(t('wrong')) : isTried && current === '' ? t('missing') : undefined}
       />
       <PasswordField
         label={signIn('reset.password')}

@@ -4,11 +4,13 @@ import { Badge, Notice, Tag } from '../badge.tsx';
 import { Button } from '../button.tsx';
 import { DateTime, FileSize } from '../measures.tsx';
 import { Progress, Spinner } from '../progress.tsx';
+import { RequestId, RequestIdButton } from '../request-id.tsx';
 import { Skeleton } from '../skeleton.tsx';
 import { toasts } from '../toast.tsx';
 
 const PEOPLE = ['Ada Okafor', 'Ben Lindqvist', 'Chen Wei', 'Dana Haddad', 'Éva Szabó', 'Farid'];
 const HOUR_MS = 3_600_000;
+const REQUEST = '2f1c8a52-0f0e-4f59-9d3c-1f2b8a9c7d10';
 
 export function Status() {
   const [tags, setTags] = useState(['lecture', 'week 3', 'a tag with a long name that goes on and on']);
@@ -71,9 +73,15 @@ export function Status() {
           Show a toast
         </Button>
         <Button onClick={() => toasts.show({ text: 'The link was copied', tone: 'success' })}>Show a success</Button>
-        <Button onClick={() => toasts.show({ text: 'essay.pdf could not be renamed: the name is taken', tone: 'danger' })}>
+        <Button
+          onClick={() =>
+            toasts.show({ text: 'essay.pdf could not be renamed: the name is taken', tone: 'danger', requestId: REQUEST })
+          }
+        >
           Show a failure
         </Button>
+        <RequestId id={REQUEST} />
+        <RequestIdButton id={REQUEST} />
       </div>
     </>
   );

@@ -74,11 +74,13 @@ export class ApiError extends Error implements Refusal {
   override readonly name = 'ApiError';
   readonly code: string;
   readonly retryAfter: number | undefined;
+  readonly requestId: string | undefined;
 
-  constructor({ code, message, retryAfter }: Refusal) {
+  constructor({ code, message, retryAfter, requestId }: Refusal) {
     super(message);
     this.code = code;
     this.retryAfter = retryAfter;
+    this.requestId = requestId;
   }
 }
 
@@ -176,8 +178,13 @@ export const unreachable = (): ApiError => new ApiError({ code: 'unreachable', m
 /** Parses the API's error shape; a proxy in between may answer in another. */
 export function errorOf(text: string): ApiError {
   try {
-    const { error, message, retry_after } = JSON.parse(text) as { error: string; message: string; retry_after?: number };
-    return new ApiError({ code: error, message, retryAfter: retry_after });
+    const { error, message, retry_after, request_id } = JSON.parse(text) as {
+      error: string;
+      message: string;
+      retry_after?: number;
+      request_id?: string;
+    };
+    return new ApiError({ code: error, message, retryAfter: retry_after, requestId: request_id });
   } catch {
     return unreachable();
   }

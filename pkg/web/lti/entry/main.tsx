@@ -1,9 +1,11 @@
 import { render } from 'preact';
+import { RequestTextsContext } from '../../design/request-id.tsx';
 import { CourseApi } from './course-api.ts';
 import { Course } from './course.tsx';
 import { Ended } from './notes.tsx';
 import { enter, keeperOfTab } from './session.ts';
 import { speak } from '../../text/language.ts';
+import { requestTexts } from './request-texts.ts';
 import './style.css';
 
 const { session, shown } = enter(new URL(location.href), keeperOfTab());
@@ -11,4 +13,10 @@ history.replaceState(history.state, '', shown);
 await speak(document.documentElement.lang);
 
 const root = document.querySelector('#app');
-if (root) render(session ? <Course api={new CourseApi(session)} /> : <Ended />, root);
+if (root)
+  render(
+    <RequestTextsContext.Provider value={requestTexts}>
+      {session ? <Course api={new CourseApi(session)} /> : <Ended />}
+    </RequestTextsContext.Provider>,
+    root,
+  );

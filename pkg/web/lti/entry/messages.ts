@@ -9,6 +9,8 @@ export interface Refusal {
   readonly message: string;
   /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number | undefined;
+  /** For the administrators, who find the request in the log by it. */
+  readonly requestId?: string | undefined;
 }
 
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;

@@ -1,17 +1,21 @@
 import type { ComponentChildren } from 'preact';
+import { RequestId } from '../../design/request-id.tsx';
 import { refusalInWords, type Refusal } from './messages.ts';
 import { t } from '../../text/lti.ts';
 
-/** A refusal in words, with its code and a remedy. */
+/** A refusal in words, with its code, the id of its request, and a remedy. */
 export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: () => void }) {
   return (
-    <div class="note" role="alert">
-      <p>
-        {refusalInWords(refusal)}{' '}
-        <span class="code">
-          {t('code')} <code>{refusal.code}</code>
-        </span>
-      </p>
+    <div class="note">
+      <div role="alert">
+        <p>
+          {refusalInWords(refusal)}{' '}
+          <span class="code">
+            {t('code')} <code>{refusal.code}</code>
+          </span>
+        </p>
+      </div>
+      <RequestId id={refusal.requestId} />
       {onRetry && (
         <button type="button" onClick={onRetry}>
           {t('tryAgain')}

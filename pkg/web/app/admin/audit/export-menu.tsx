@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Operations } from '../../../api/operations.generated.ts';
-import { problemOf } from '../../../api/problem.ts';
 import { Button } from '../../../design/button.tsx';
 import { Menu } from '../../../design/menu.tsx';
 import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/audit.ts';
-import { problemText } from '../../problem-text.ts';
+import { failureToast } from '../../failure-toast.ts';
 import { useClient } from '../../services.ts';
 import { saveBlob, saveTable } from '../../save-blob.ts';
 
@@ -24,7 +23,7 @@ export function ExportMenu({ query }: { readonly query: Operations['GET /audit']
       (kind === 'csv' ? saveTable : saveBlob)(await reply.blob(), name);
       toasts.show({ text: t('exported', { name }), tone: 'success' });
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
     setBusy(false);
   };

@@ -30,7 +30,7 @@ export function GroupDialog({ group, onClose, onSaved }: Props) {
     onSaved(saved);
   });
   const isTaken = problem?.code === 'name_conflict';
-  const ofName = problem?.ofField('name') ?? (isTaken ? problemText(problem) : undefined);
+  const ofName = problem?.ofField('name') ?? (isTaken ? problem.inWords(problemText(problem)) : undefined);
   const ofDescription = problem?.ofField('description');
   return (
     <Dialog

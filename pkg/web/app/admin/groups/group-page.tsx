@@ -1,14 +1,13 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import type { Group } from '../../../api/operations.generated.ts';
-import { problemOf } from '../../../api/problem.ts';
 import { Notice } from '../../../design/badge.tsx';
 import { Button } from '../../../design/button.tsx';
 import { Confirm } from '../../../design/confirm.tsx';
 import { Skeleton } from '../../../design/skeleton.tsx';
 import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/groups.ts';
-import { problemText } from '../../problem-text.ts';
+import { failureToast } from '../../failure-toast.ts';
 import { useClient, useMay } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
@@ -55,7 +54,7 @@ function Actions({ group, onChanged }: { readonly group: Group; readonly onChang
       toasts.show({ text: t('deleted', { name: group.name }), tone: 'success' });
       route('/admin/groups');
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
       setShown(undefined);
     }
   };

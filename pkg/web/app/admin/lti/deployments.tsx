@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { newId } from '../../../api/new-id.ts';
 import type { LtiDeployment, LtiRegistration } from '../../../api/operations.generated.ts';
-import { problemOf } from '../../../api/problem.ts';
 import { Badge, type Tone } from '../../../design/badge.tsx';
 import { Button } from '../../../design/button.tsx';
 import { Confirm } from '../../../design/confirm.tsx';
@@ -12,8 +11,8 @@ import { Skeleton } from '../../../design/skeleton.tsx';
 import { TextField } from '../../../design/text-field.tsx';
 import { toasts } from '../../../design/toasts.ts';
 import { count, t } from '../../../text/registrations.ts';
+import { failureToast } from '../../failure-toast.ts';
 import { ProblemNote } from '../../problem-note.tsx';
-import { problemText } from '../../problem-text.ts';
 import { useClient, useMay } from '../../services.ts';
 import { usePages } from '../../use-pages.ts';
 import { useSubmit } from '../../use-submit.ts';
@@ -55,7 +54,7 @@ export function Deployments({ registration, onDecided }: Props) {
       toasts.show({ text: t(decision, { id }), tone: decision === 'admitted' ? 'success' : 'neutral' });
       onDecided();
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
     setRefusing(undefined);
   };

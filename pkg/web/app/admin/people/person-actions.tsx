@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { User } from '../../../api/operations.generated.ts';
-import { problemOf } from '../../../api/problem.ts';
 import type { MenuItem, MenuItems } from '../../../design/menu.tsx';
 import { toasts } from '../../../design/toasts.ts';
 import { t as admin } from '../../../text/admin.ts';
 import { t } from '../../../text/person.ts';
-import { problemText } from '../../problem-text.ts';
+import { failureToast } from '../../failure-toast.ts';
 import { useClient, useMe } from '../../services.ts';
 import { PasswordLinkDialog } from '../password-link-dialog.tsx';
 import { nameOf } from '../person-name.ts';
@@ -50,7 +49,7 @@ export function usePersonActions({ onChanged, onDeleted }: Changes): Actions {
         tone: is_active ? 'success' : 'neutral',
       });
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
   };
   const activation = (user: User): MenuItem =>

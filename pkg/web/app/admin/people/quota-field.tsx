@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { FieldProps } from '../../../design/field.tsx';
 import { Select } from '../../../design/select.tsx';
 import { TextField } from '../../../design/text-field.tsx';
 import { t } from '../../../text/person.ts';
@@ -12,7 +13,7 @@ interface Props {
   readonly bytes: number;
   /** Undefined: what was typed is no number. */
   readonly onBytes: (bytes: number | undefined) => void;
-  readonly error?: string | undefined;
+  readonly error?: FieldProps['error'];
 }
 
 /** A size as a number with a unit. */

@@ -1,9 +1,8 @@
 import type { User } from '../../../api/operations.generated.ts';
-import { problemOf } from '../../../api/problem.ts';
 import { Confirm } from '../../../design/confirm.tsx';
 import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/person.ts';
-import { problemText } from '../../problem-text.ts';
+import { failureToast } from '../../failure-toast.ts';
 import { useClient, useMe } from '../../services.ts';
 import { nameOf } from '../person-name.ts';
 
@@ -17,7 +16,7 @@ export function SignOutDialog({ user, onClose }: { readonly user: User; readonly
       await client.delete('/users/{id}/sessions', { path: { id: user.id } });
       toasts.show({ text: t('signedOut', { name }), tone: 'success' });
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
     onClose();
   };

@@ -13,9 +13,9 @@ import { Skeleton } from '../../../design/skeleton.tsx';
 import { toasts } from '../../../design/toasts.ts';
 import { inDigits } from '../../../text/language.ts';
 import { t } from '../../../text/schedules.ts';
+import { failureToast } from '../../failure-toast.ts';
 import { JobRow } from '../../jobs/job-row.tsx';
 import { ProblemNote } from '../../problem-note.tsx';
-import { problemText } from '../../problem-text.ts';
 import { useClient, useMay } from '../../services.ts';
 import { useLater } from '../../use-later.ts';
 import { useLoaded } from '../../use-loaded.ts';
@@ -53,7 +53,6 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
   const { id, name, active, etag, managed_by, managed_ref } = schedule;
   const isManaged = managed_by !== null;
   const path = { id };
-  const say = (error: unknown): void => void toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
   const run = async (): Promise<void> => {
     try {
       const job = await client.post('/schedules/{id}/run', { path, idempotencyKey: newId() });
@@ -61,11 +60,11 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
       toasts.show({ text: t('begun', { name }), action });
       onChange();
     } catch (error) {
-      say(error);
+      failureToast(error);
     }
   };
   const setActive = (isActive: boolean): void =>
-    void client.patch('/schedules/{id}', { path, body: { active: isActive }, ifMatch: etag }).then(onChange, say);
+    void client.patch('/schedules/{id}', { path, body: { active: isActive }, ifMatch: etag }).then(onChange, failureToast);
   const tools = mayChange && (
     <span class="schedules-tools">
       <Button icon="play" onClick={() => void run()}>

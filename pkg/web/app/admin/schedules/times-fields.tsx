@@ -1,3 +1,4 @@
+import type { FieldProps } from '../../../design/field.tsx';
 import { Select } from '../../../design/select.tsx';
 import { TextField } from '../../../design/text-field.tsx';
 import { t } from '../../../text/schedules.ts';
@@ -12,7 +13,7 @@ interface Props {
   readonly onTimes: (times: Times) => void;
   readonly zone: string;
   readonly onZone: (zone: string) => void;
-  readonly cronError: string | undefined;
+  readonly cronError: FieldProps['error'];
 }
 
 /** When a schedule runs: by a few choices, or by an expression. */

@@ -38,7 +38,7 @@ export function WebhookDialog({ webhook, onClose, onMade, onChanged }: Props) {
     onChanged?.(await client.patch('/webhooks/{id}', { path: { id: webhook.id }, body, ifMatch, idempotencyKey }));
   });
   // An address that may not be called is refused as a whole, without a field.
-  const ofUrl = problem?.ofField('url') ?? (problem?.code === 'address_refused' ? problem.message : undefined);
+  const ofUrl = problem?.ofField('url') ?? (problem?.code === 'address_refused' ? problem.inWords(problem.message) : undefined);
   const isOfField = ofUrl !== undefined || problem?.ofField('description') !== undefined;
   const label = webhook ? t('save') : t('add');
   return (

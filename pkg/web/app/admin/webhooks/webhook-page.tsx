@@ -1,7 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../../../api/operations.generated.ts';
-import { problemOf } from '../../../api/problem.ts';
 import { Notice } from '../../../design/badge.tsx';
 import { Button } from '../../../design/button.tsx';
 import { IconButton } from '../../../design/icon-button.tsx';
@@ -10,7 +9,7 @@ import { Menu } from '../../../design/menu.tsx';
 import { Skeleton } from '../../../design/skeleton.tsx';
 import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/webhooks.ts';
-import { problemText } from '../../problem-text.ts';
+import { failureToast } from '../../failure-toast.ts';
 import { useClient, useMay } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
@@ -58,7 +57,7 @@ function Loaded({ webhook, onChange }: { readonly webhook: Webhook; readonly onC
       await client.patch('/webhooks/{id}', { path: { id: webhook.id }, body: { active }, ifMatch: webhook.etag });
       onChange();
     } catch (error) {
-      toasts.show({ text: problemText(problemOf(error)), tone: 'danger' });
+      failureToast(error);
     }
   };
   const tools = mayChange && (

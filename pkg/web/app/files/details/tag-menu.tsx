@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Tag } from '../../../api/operations.generated.ts';
-import { problemOf } from '../../../api/problem.ts';
+import { type FieldRefusal, problemOf } from '../../../api/problem.ts';
 import { Button } from '../../../design/button.tsx';
 import { Dialog } from '../../../design/dialog.tsx';
 import { IconButton } from '../../../design/icon-button.tsx';
@@ -46,7 +46,7 @@ export function TagMenu({ onChoose, label }: Props) {
 function TagDialog({ onChoose, onClose }: Omit<Props, 'label'> & { readonly onClose: () => void }) {
   const client = useClient();
   const [name, setName] = useState('');
-  const [error, setError] = useState<string>();
+  const [error, setError] = useState<FieldRefusal>();
   const { value, problem, reload } = useLoaded(
     (signal) => client.get('/tags', { query: { sort: 'name', limit: 200 }, signal }),
     [],
@@ -61,7 +61,7 @@ function TagDialog({ onChoose, onClose }: Omit<Props, 'label'> & { readonly onCl
     if (wanted === '') return;
     client.post('/tags', { body: { name: name.trim() } }).then(onChoose, (failure: unknown) => {
       const refused = problemOf(failure);
-      setError(refused.ofField('name') ?? problemText(refused));
+      setError(refused.ofField('name') ?? refused.inWords(problemText(refused)));
     });
   };
   return (
