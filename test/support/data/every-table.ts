@@ -239,6 +239,7 @@ export const ROWS_OF_TENANT: Rows = {
       share_links_managed_by: 'kubernetes',
     },
   ],
+  request_counts: [{ hour: EARLIER, succeeded: 40, refused: 2, failed: 1 }],
   helpers: [{ kind: 'translate', url: 'https://translate.example.org', token: 'sealed' }],
   webhooks: [
     {
