@@ -5,6 +5,7 @@ import { createApp } from '../../pkg/http/app.ts';
 import { RequestAdmission } from '../../pkg/http/admission.ts';
 import { IdempotencyKeys } from '../../pkg/http/idempotency.ts';
 import { createListener } from '../../pkg/http/listener.ts';
+import { RequestCounts } from '../../pkg/http/request-counts.ts';
 import { listen, startOpsServer } from '../../pkg/runtime/ops-server.ts';
 import type { ServerConfig } from './config.ts';
 import { FEATURES } from './features.ts';
@@ -15,13 +16,15 @@ interface ServerOptions extends ServiceOptions {
   readonly exact?: boolean;
   /** For tests: replaces the server's features. */
   readonly features?: readonly Feature[];
+  /** For tests: the time between two additions of the counts of requests; default: a minute. */
+  readonly addRequestsEveryMs?: number;
 }
 
 /** A tenant's server, listening. */
 export interface CarrelServer {
   readonly port: number;
   readonly opsPort: number;
-  /** Takes no new request, finishes running ones within DRAIN_MS, and closes the stores. */
+  /** Takes no new request, finishes running ones within DRAIN_MS, adds the last counts of requests, and closes the stores. */
   stop(): Promise<void>;
 }
 
@@ -36,8 +39,10 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,
     addressPerHour: config.CARREL_LIMIT_IP_PER_HOUR,
   };
+  const requests = new RequestCounts(services, options.addRequestsEveryMs);
   const http = {
     ...services,
+    requests,
     admission: new RequestAdmission({ ...services, limits }),
     idempotency: new IdempotencyKeys(services),
     apiUrl: addresses.apiUrl,
@@ -65,6 +70,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     stop: async () => {
       refusal = 'stopping';
       await listener.drain(DRAIN_MS);
+      await requests.close();
       await Promise.allSettled([services.close(), ops.close()]);
     },
   };

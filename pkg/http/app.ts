@@ -16,6 +16,7 @@ import { refusalOf, requireTenant } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
 import { previewFrame } from './preview-frame.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { serve, type ServeDeps } from './serve.ts';
 import type { Context, RequestState } from './request-state.ts';
 import { mountRoutes } from './routes.ts';
@@ -28,6 +29,7 @@ interface AppDeps extends ServeDeps, PageDeps {
   /** The number of proxies in front of the server that are trusted to set X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly web: WebBundle;
+  readonly requests: RequestCounts;
 }
 
 export type App = Koa<RequestState, DefaultContext>;

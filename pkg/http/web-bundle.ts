@@ -32,6 +32,9 @@ const NO_SCRIPT: Readonly<Record<PageLanguage, string>> = {
   de: 'Diese Seite braucht JavaScript. Erlauben Sie es für diese Adresse, und laden Sie die Seite neu.',
 };
 
+/** The label of all files of the build. */
+export const ASSETS = '/assets/{file}';
+
 /** A year: a file's name holds the hash of its content (RFC 8246). */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
@@ -122,7 +125,7 @@ export class WebBundle implements WebPages {
   serve(ctx: Context): boolean {
     const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? this.#files.read(ctx.path) : undefined;
     if (!file) return false;
-    ctx.state.route = '/assets/{file}';
+    ctx.state.route = ASSETS;
     const coding = [...file.encoded.keys()].find((one) => ctx.acceptsEncodings(one, 'identity') === one);
     const form = (coding === undefined ? undefined : file.encoded.get(coding)) ?? file.plain;
     // Anyone may load what is the same for all: the frame of the preview has no origin of its own.

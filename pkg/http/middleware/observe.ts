@@ -4,7 +4,9 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
 import { traceFields } from '../../runtime/traces.ts';
+import type { RequestCounts } from '../request-counts.ts';
 import type { Context } from '../request-state.ts';
+import { ASSETS } from '../web-bundle.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 
 /** A request id from the client must match this; any other is replaced. */
@@ -25,14 +27,22 @@ const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 const statusLabel = (status: number): string =>
   CAUSED_BY_OTHERS.has(status) ? String(status) : (CLASSES[Math.floor(status / 100) - 1] ?? '5xx');
 
+interface ObserverDeps {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly requests: Pick<RequestCounts, 'count'>;
+}
+
 /** The client left before the reply began; nginx uses this number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
  * Assigns an id, address and logger to each request; measures rate, errors and duration by route; logs one line when the request
- * ends.
+ * ends. What was answered counts in `requests`, but for files of the pages.
  */
-export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): (ctx: Context) => void {
+export function observer(deps: ObserverDeps): (ctx: Context) => void {
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request line to the end of the reply',
@@ -65,6 +75,7 @@ export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; ra
     ctx.res.once('close', () => {
       const ms = deps.clock.monotonic() - started;
       const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_CLOSED_REQUEST;
+      if (ctx.res.headersSent && ctx.state.route !== ASSETS) deps.requests.count(status);
       durationOf(METHODS.has(ctx.method) ? ctx.method : OTHER_METHODS, ctx.state.route, statusLabel(status)).observe(ms / 1000);
       const line = {
         request_id: ctx.state.requestId,

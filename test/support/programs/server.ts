@@ -13,6 +13,7 @@ import { type PasswordCost, Passwords } from '../../../pkg/accounts/passwords.ts
 import type { UserView } from '../../../pkg/accounts/users/users.schema.ts';
 import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
 import { createLogger, silentLogger } from '../../../pkg/runtime/log.ts';
+import { DAY_MS } from '../../../pkg/runtime/time.ts';
 import { dataKeys } from '../../../pkg/operator/tenant/keys/keys-step.ts';
 import { freePort } from '../backends/ports.ts';
 import { type Random, systemRandom } from '../../../pkg/runtime/random.ts';
@@ -51,6 +52,8 @@ export interface TenantOptions {
   readonly trustedProxies?: number;
   /** True: a password costs what it does in production, 20 ms of CPU; else next to nothing. */
   readonly realPasswords?: boolean;
+  /** The time between two additions of the counts of requests: so long that none is among the statements that a test counts. */
+  readonly addRequestsEveryMs?: number;
   /** Beside those of the server. */
   readonly features?: readonly Feature[];
   readonly clock?: Clock;
@@ -149,6 +152,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
         log: LOG,
         exact: true,
         features,
+        addRequestsEveryMs: options.addRequestsEveryMs ?? DAY_MS,
         ...(options.clock ? { clock: options.clock } : {}),
         ...(options.random ? { random: options.random } : {}),
         observeSql: (statement) => void sql.push(statement.sql),
