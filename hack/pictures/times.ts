@@ -37,8 +37,23 @@ export async function spreadTimes(stateDirectory: string, slug: string): Promise
        WHERE tenant = $1`,
       [tenantRole(slug)],
     );
+    await spreadRequests((text) => sql.query(text));
     await spreadStatistics((text) => sql.query(text, [tenantRole(slug)]));
   });
+}
+
+/** Requests of the 29 days before today: few at the weekend, of which some are refused and hardly any fails. */
+async function spreadRequests(query: (text: string) => Promise<unknown>): Promise<void> {
+  await query(`
+    INSERT INTO request_counts AS c (hour, succeeded, refused, failed)
+    SELECT hour, succeeded, succeeded / 40 + ago % 7, (ago % 9) / 8 * 6
+    FROM (
+      SELECT ago, hour, ((2600 + ${shareOf('ago::text')} * 1400)
+        * CASE WHEN extract(isodow FROM hour AT TIME ZONE 'UTC') > 5 THEN 0.2 ELSE 1 END)::bigint AS succeeded
+      FROM generate_series(1, 29) AS ago,
+        LATERAL (SELECT date_trunc('day', now(), 'UTC') - interval '1 day' * ago + interval '9 hours' AS hour) AS at
+    ) AS days
+    ON CONFLICT (hour) DO NOTHING`);
 }
 
 /** What was sent to each webhook within one hour is spread over a day of work: nothing at night, most in the morning. */

@@ -44,12 +44,20 @@ interface DeliveryDay {
   readonly failed: number;
 }
 
+interface RequestDay {
+  readonly day: string;
+  readonly succeeded: number;
+  readonly refused: number;
+  readonly failed: number;
+}
+
 export interface TenantUsageRows {
   readonly totals: Totals;
   readonly largest: readonly Large[];
   readonly types: readonly OfType[];
   readonly months: readonly Month[];
   readonly days: readonly Day[];
+  readonly requests: readonly RequestDay[];
   readonly deliveries: readonly DeliveryDay[];
 }
 
@@ -87,13 +95,19 @@ const DAYS = `
     count(*) FILTER (WHERE action = 'file.upload') AS uploads, count(*) FILTER (WHERE action = 'session.create') AS "signIns"
   FROM audit_entries WHERE at >= date_trunc('day', now(), 'UTC') - interval '29 days' GROUP BY 1 ORDER BY 1`;
 
+/** The counts that the servers have added (pkg/http/request-counts.ts). */
+const REQUESTS = `
+  SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, sum(succeeded)::bigint AS succeeded,
+    sum(refused)::bigint AS refused, sum(failed)::bigint AS failed
+  FROM request_counts WHERE hour >= date_trunc('day', now(), 'UTC') - interval '29 days' GROUP BY 1 ORDER BY 1`;
+
 /** The statistics of webhooks, those of deleted ones too: eight days of them are stored. */
 const DELIVERIES = `
   SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, sum(sent)::bigint AS sent, sum(failed)::bigint AS failed
   FROM carrel.delivery_statistics
   WHERE tenant = current_user AND hour >= date_trunc('day', now(), 'UTC') - interval '6 days' GROUP BY 1 ORDER BY 1`;
 
-/** Takes six statements, which read the rows of all files and versions, and the audit log of 30 days. */
+/** Takes seven statements, which read the rows of all files and versions, and the audit log of 30 days. */
 export async function tenantUsage(sql: Sql): Promise<TenantUsageRows> {
   const [totals] = await sql.query<Totals>(TOTALS);
   if (!totals) throw new Error('the totals have no row');
@@ -103,6 +117,7 @@ export async function tenantUsage(sql: Sql): Promise<TenantUsageRows> {
     types: await sql.query<OfType>(TYPES),
     months: await sql.query<Month>(MONTHS),
     days: await sql.query<Day>(DAYS),
+    requests: await sql.query<RequestDay>(REQUESTS),
     deliveries: await sql.query<DeliveryDay>(DELIVERIES),
   };
 }

@@ -65,6 +65,16 @@ export const TenantUsageView = z
         }),
       )
       .describe('the last 30 days; a day without entries in the audit log is left out'),
+    requests: z
+      .array(
+        z.object({
+          day: z.iso.date().meta({ description: 'in UTC', example: '2026-11-27' }),
+          succeeded: Count.describe('answered with 2xx or 3xx'),
+          refused: Count.describe('answered with 4xx, or with 507 because a quota is full'),
+          failed: Count.describe('answered with another 5xx'),
+        }),
+      )
+      .describe('answered requests of the last 30 days, but for files of the pages; a day without any is left out'),
     deliveries: z
       .array(
         z.object({

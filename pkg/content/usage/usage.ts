@@ -66,7 +66,7 @@ async function show(db: Database, actor: Actor, id: Uuid): Promise<UsageView> {
 }
 
 async function showAll(db: Database): Promise<TenantUsageView> {
-  const { totals, largest, types, months, days, deliveries } = await tenantUsage(db);
+  const { totals, largest, types, months, days, requests, deliveries } = await tenantUsage(db);
   const { at, people, used, files, trashed, versions, trash, metadata } = totals;
   return {
     counted_at: at.toISOString(),
@@ -85,6 +85,7 @@ async function showAll(db: Database): Promise<TenantUsageView> {
     types: types.map((type) => ({ mime_type: type.mimeType, files: type.files, bytes: type.bytes })),
     months: [...months],
     days: days.map(({ signIns, ...day }) => ({ ...day, sign_ins: signIns })),
+    requests: [...requests],
     deliveries: [...deliveries],
   };
 }

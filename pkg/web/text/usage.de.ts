@@ -50,6 +50,9 @@ export const de: Texts<typeof en> = {
   signIns: 'Anmeldungen',
   activePeople: 'Aktive Personen',
 
+  byRequest: 'Anfragen in den letzten 30 Tagen',
+  refused: 'Abgelehnt',
+
   byDelivery: 'Aufrufe von Webhooks in den letzten 7 Tagen',
   answered: 'Erfolgreich beantwortet',
   failed: 'Fehlgeschlagen',

@@ -47,6 +47,9 @@ export const en = {
   signIns: 'Sign-ins',
   activePeople: 'Active people',
 
+  byRequest: 'Requests in the last 30 days',
+  refused: 'Refused',
+
   byDelivery: 'Calls of webhooks in the last 7 days',
   answered: 'Answered with success',
   failed: 'Failed',

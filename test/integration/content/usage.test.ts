@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { DAY_MS } from '../../../pkg/runtime/time.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import type { ApiReply } from '../../support/clients/api.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
@@ -80,6 +81,11 @@ test('administrators see what all people store together, by person, type, month 
          VALUES ($1, gen_random_uuid(), date_trunc('day', now(), 'UTC') - $2::int * interval '1 day', $3, $4, '{}')`,
         [role, days, sent, failed],
       );
+    await fresh.db.query(
+      `INSERT INTO request_counts (hour, succeeded, refused, failed)
+       SELECT date_trunc('day', now(), 'UTC') - hours * interval '1 hour', 5, 2, 1 FROM unnest($1::int[]) AS hours`,
+      [[0, -1, 29 * 24, 29 * 24 + 1]],
+    );
     await fresh.rows.pool.query(`UPDATE ${versions} SET created_at = now() - interval '13 months' WHERE size = 3`);
 
     const { status, body } = await fresh.admin.get('/usage');
@@ -107,9 +113,14 @@ test('administrators see what all people store together, by person, type, month 
       ],
       months: [{ month: day.slice(0, 7), versions: 4, bytes: 557 }],
       days: [{ day, people: 3, uploads: 5, sign_ins: expect.any(Number) }],
+      requests: [
+        { day: new Date(Date.parse(day) - 29 * DAY_MS).toISOString().slice(0, 10), succeeded: 5, refused: 2, failed: 1 },
+        { day, succeeded: 10, refused: 4, failed: 2 },
+      ],
       deliveries: [{ day, sent: 6, failed: 1 }],
     });
     expect((await bob.api.get('/usage')).status).toBe(403);
+    expect((await fresh.admin.get('/usage', { query: { days: 7 } })).status).toBe(400);
   } finally {
     await fresh.stop();
   }

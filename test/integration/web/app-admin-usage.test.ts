@@ -24,6 +24,11 @@ test('an administrator sees who stores what, of which type and since when, as pl
   const { api, user } = await tenant.user({ storage_quota: 4_096 });
   await api.upload('/files', { name: 'a.txt', file: Buffer.alloc(1_024, 'a') });
   await api.upload('/files', { name: 'b.csv', file: Buffer.alloc(3_000, 'b') });
+  await tenant.db.query(
+    `INSERT INTO request_counts (hour, succeeded, refused, failed)
+     SELECT date_trunc('day', now(), 'UTC') - days * interval '1 day', 1200 + days, 30, 4 FROM unnest($1::int[]) AS days`,
+    [[0, 2]],
+  );
   const page = await administrator();
   const people = page.getByRole('table', { name: 'Who stores most' });
   const own = await people.getByRole('row', { name: user.username }).textContent();
@@ -35,6 +40,22 @@ test('an administrator sees who stores what, of which type and since when, as pl
     .last()
     .textContent();
 
+  const requests = page.getByRole('figure', { name: 'Requests in the last 30 days' });
+  const drawing = requests.getByRole('img');
+  await drawing.waitFor();
+  const bars = await drawing.locator('rect').count();
+  await requests.getByText('Show as a table').click();
+  const lastDays = (await requests.getByRole('row').all()).slice(-3);
+  const rows = await Promise.all(lastDays.map((row) => row.getByRole('cell').allTextContents()));
+
+  expect([bars, rows]).toEqual([
+    90,
+    [
+      ['1,202', '30', '4'],
+      ['0', '0', '0'],
+      ['1,200', '30', '4'],
+    ],
+  ]);
   expect([own, text]).toEqual([`${user.username}3.93 kB98%`, 'Text1 kB1 file']);
   expect(month).toMatch(/3\.93 kB$/);
 });

@@ -9,8 +9,9 @@ const DAYS = 30;
 const DELIVERY_DAYS = 7;
 const STEP = 1024;
 const NONE = { sent: 0, failed: 0 } as const;
+const NO_REQUESTS = { succeeded: 0, refused: 0, failed: 0 } as const;
 
-/** Bytes by month, and what people and webhooks did by day. Days and months are those of UTC, as the API counts them. */
+/** Bytes by month; activity, requests and calls of webhooks by day. Days and months are those of UTC, as the API counts them. */
 export function History({ usage }: { readonly usage: TenantUsage }) {
   const now = new Date(usage.counted_at);
   const [year, month, today] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
@@ -25,6 +26,10 @@ export function History({ usage }: { readonly usage: TenantUsage }) {
   const dayName = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const ofDays = (field: 'people' | 'uploads' | 'sign_ins'): number[] =>
     days.map((one) => dayOf.get(one.toISOString().slice(0, 10))?.[field] ?? 0);
+  // After an upgrade the reply may be one that a server of the former release has cached.
+  const requests = (usage.requests as TenantUsage['requests'] | undefined) ?? [];
+  const requestsOf = new Map(requests.map((one) => [one.day, one]));
+  const ofRequests = days.map((one) => requestsOf.get(one.toISOString().slice(0, 10)) ?? NO_REQUESTS);
   const deliveryOf = new Map(usage.deliveries.map((one) => [one.day, one]));
   const ofDeliveries = days.slice(-DELIVERY_DAYS).map((one) => deliveryOf.get(one.toISOString().slice(0, 10)) ?? NONE);
   return (
@@ -49,6 +54,20 @@ export function History({ usage }: { readonly usage: TenantUsage }) {
             { name: t('uploads'), values: ofDays('uploads') },
             { name: t('signIns'), values: ofDays('sign_ins') },
             { name: t('activePeople'), values: ofDays('people') },
+          ]}
+          format={inDigits}
+        />
+      </section>
+      <section class="usage-part usage-wide">
+        <Plot
+          title={t('byRequest')}
+          tableLabel={t('table')}
+          kind="bars"
+          labels={days.map((one) => dayName.format(one))}
+          series={[
+            { name: t('answered'), values: ofRequests.map(({ succeeded }) => succeeded) },
+            { name: t('refused'), values: ofRequests.map(({ refused }) => refused) },
+            { name: t('failed'), values: ofRequests.map(({ failed }) => failed) },
           ]}
           format={inDigits}
         />
