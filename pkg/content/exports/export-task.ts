@@ -15,6 +15,8 @@ export const EXPORT = taskKind({
     permissions: z.array(z.custom<Permission>()),
     /** Absolute, without a slash at the end. */
     apiUrl: z.string(),
+    /** The name of the archive without `.zip`. */
+    name: z.string().optional(),
     /** The uuid of the schedule that it is a run of: the archive stays until newer ones replace it (kept-exports.ts). */
     schedule: z.uuid().optional(),
   }),

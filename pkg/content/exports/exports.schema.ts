@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Uuid } from '../../api/schemas.ts';
+import { Name } from '../model/names/names.schema.ts';
 
 const ITEMS_MAX = 1_000;
 const EXAMPLE = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
@@ -15,6 +16,10 @@ export const NewExport = z
       .max(ITEMS_MAX)
       .optional()
       .describe('the top level of the archive; duplicate ids count once'),
+    name: Name.optional().meta({
+      description: 'the name of the archive without `.zip`; left out, that of the one file or folder in it, or `export`',
+      example: 'Reading list',
+    }),
   })
   .refine(({ folder_id, items }) => (folder_id === undefined) !== (items === undefined), {
     path: ['folder_id'],

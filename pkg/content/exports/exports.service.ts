@@ -41,14 +41,14 @@ export class Exports {
    * Takes eight statements. Throws `not_found` for a folder that the actor may not read, and `conflict` if they have too many
    * exports or jobs.
    */
-  async request(actor: Actor, { folder_id: folderId, items }: NewExport): Promise<TaskView> {
+  async request(actor: Actor, { folder_id: folderId, items, name }: NewExport): Promise<TaskView> {
     return this.#transactions.run(actor, async (tx, caller) => {
       if (folderId !== undefined) {
         const folder = await findFolder(tx, folderId);
         requireLevel(folder?.deletedAt === null ? levelOn('folder', caller, folder) : null, 'read');
       }
       const task = await this.#tasks.request(tx, EXPORT, actor.userId, {
-        arguments: { permissions: [...actor.permissions], apiUrl: this.#apiUrl },
+        arguments: { permissions: [...actor.permissions], apiUrl: this.#apiUrl, ...(name === undefined ? {} : { name }) },
       });
       if ((await countExports(tx, actor.userId, this.#clock.now())) > EXPORTS_OF_PERSON)
         throw new Problem('conflict', `You have ${EXPORTS_OF_PERSON} exports; wait until the oldest has expired.`);

@@ -235,7 +235,7 @@ async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Be
     schedule === undefined ? Number.MAX_SAFE_INTEGER : await remainingFor(tx, { task: task.uuid, schedule, userId }, clock.now());
   const of = (type: 'file' | 'folder'): string[] =>
     there.flatMap(({ targetType, target }) => (targetType === type ? [target] : []));
-  const name = there.length === 1 ? (there[0]?.name ?? '') : 'export';
+  const name = task.arguments.name ?? (there.length === 1 ? (there[0]?.name ?? '') : 'export');
   return {
     upload: null,
     task: task.uuid,

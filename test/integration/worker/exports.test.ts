@@ -101,6 +101,24 @@ test('exported items are on top of the archive; unreadable ones fail, and with n
   expect((await bob.api.post('/exports', { folder_id: shared, items })).status).toBe(400);
 });
 
+test('an archive has the name that was asked for, and one that no file may have is refused', async () => {
+  const { api } = await tenant.user();
+  const top = await newFolder(api, 'top');
+  const items = [{ type: 'file', id: await newFile(api, top, 'a.txt') }];
+
+  const named = await exported(api, { items, name: 'Größe 1' });
+  const unnamed = await exported(api, { items });
+  const refused = await api.post('/exports', { items, name: '../a' });
+
+  const disposition = async ({ result }: { result: { url: string } }) =>
+    (await download(result.url)).headers['content-disposition'];
+  expect([await disposition(named), await disposition(unnamed)]).toEqual([
+    `attachment; filename="Gr__e 1.zip"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%201.zip`,
+    'attachment; filename="a.txt.zip"',
+  ]);
+  expect([refused.status, refused.body.details]).toEqual([400, [expect.objectContaining({ field: 'name' })]]);
+});
+
 const keyOf = async (id: string): Promise<string> => {
   const [file] = await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [id]);
   return file?.key ?? '';
