@@ -6,11 +6,11 @@ import type { ChildQuery } from '../model/folders/folders.schema.ts';
 import type { FolderRecord } from '../model/folders/folders.sql.ts';
 import {
   type ChildFile,
+  CHILDREN,
+  type ChildSort,
   filesIn,
   folderAndFolders,
-  FOLDERS,
   foldersInRoot,
-  type FolderSort,
   type Location,
 } from './folder-list.sql.ts';
 
@@ -30,7 +30,7 @@ export async function childRows(db: Database, parent: Parent, query: ChildRowsQu
   const where = 'id' in parent ? 'folder' : 'root';
   // The usual order without filters is prepared: planning takes longer than the page.
   const isUsual = query.q === undefined && query.sort === undefined;
-  const run = <Row>(kind: string, of: KeysetRequest<FolderSort> | null, { sql, params }: Statement): Promise<Row[]> => {
+  const run = <Row>(kind: string, of: KeysetRequest<ChildSort> | null, { sql, params }: Statement): Promise<Row[]> => {
     if (!isUsual) return db.query<Row>(sql, params);
     const part = of === null ? 'none' : of.after ? 'next' : 'first';
     return db.prepared<Row>(`content-children-${where}-${kind}-${part}`, sql, params);
@@ -59,12 +59,12 @@ export const KINDS = { folder: 0, file: 1 } as const;
  * files.
  */
 function childRequest(query: ChildRowsQuery) {
-  const { fields, fallback, tieBreaker } = FOLDERS.order;
+  const { fields, fallback, tieBreaker } = CHILDREN.order;
   const order = { fields: ['kind', ...fields], fallback, tieBreaker } as const;
   const request = pageRequest({ ...query, sort: `kind,${query.sort ?? fallback}` }, order);
   const [kind, ...after] = request.after ?? [];
-  const sort = request.sort.slice(1) as KeysetRequest<FolderSort>['sort'];
-  const inner: KeysetRequest<FolderSort> = { limit: request.limit, sort, after: undefined };
+  const sort = request.sort.slice(1) as KeysetRequest<ChildSort>['sort'];
+  const inner: KeysetRequest<ChildSort> = { limit: request.limit, sort, after: undefined };
   return {
     page: request,
     inner,

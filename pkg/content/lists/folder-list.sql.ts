@@ -11,29 +11,37 @@ import {
 import { LISTED_COLUMNS, type ListedRow } from '../model/files/files.sql.ts';
 import { foldedName, nameContains } from '../model/names/names.sql.ts';
 import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord, seenFrom } from '../model/folders/folders.sql.ts';
-import { FOLDER_SORT_FIELDS, type FolderQuery } from '../model/folders/folders.schema.ts';
+import { CHILD_SORT_FIELDS, FOLDER_SORT_FIELDS, type FolderQuery } from '../model/folders/folders.schema.ts';
 
-export type FolderSort = (typeof FOLDER_SORT_FIELDS)[number] | 'id';
-type Request = KeysetRequest<FolderSort>;
-type Sorted =
-  | Pick<FolderRecord, 'id' | 'name' | 'createdAt' | 'updatedAt'>
-  | Pick<ListedRow, 'id' | 'name' | 'createdAt' | 'updatedAt'>;
+type FolderSort = (typeof FOLDER_SORT_FIELDS)[number] | 'id';
+export type ChildSort = (typeof CHILD_SORT_FIELDS)[number] | 'id';
+type Request = KeysetRequest<ChildSort>;
+type Folder = Pick<FolderRecord, 'id' | 'name' | 'createdAt' | 'updatedAt'>;
+type Sorted = Folder | Pick<ListedRow, 'id' | 'name' | 'size' | 'createdAt' | 'updatedAt'>;
 
-const sortedBy = (alias: string) =>
-  keyset<Sorted, FolderSort>({
-    keys: {
-      name: nameKey(`${alias}.name`, ({ name }) => name),
-      created_at: timeKey(`${alias}.created_at`, ({ createdAt }) => createdAt),
-      updated_at: timeKey(`${alias}.updated_at`, ({ updatedAt }) => updatedAt),
-      id: integerKey(`${alias}.id`, ({ id }) => id),
-    },
-    fields: FOLDER_SORT_FIELDS,
+const keysOf = (alias: 'd' | 'f') => ({
+  name: nameKey<Sorted>(`${alias}.name`, ({ name }) => name),
+  created_at: timeKey<Sorted>(`${alias}.created_at`, ({ createdAt }) => createdAt),
+  updated_at: timeKey<Sorted>(`${alias}.updated_at`, ({ updatedAt }) => updatedAt),
+  id: integerKey<Sorted>(`${alias}.id`, ({ id }) => id),
+});
+export const FOLDERS = keyset<Folder, FolderSort>({
+  keys: keysOf('d'),
+  fields: FOLDER_SORT_FIELDS,
+  fallback: 'name',
+  tieBreaker: 'id',
+});
+
+/** `size`: the SQL of the size, which no folder has. */
+const childrenBy = (alias: 'd' | 'f', size: string) =>
+  keyset<Sorted, ChildSort>({
+    keys: { ...keysOf(alias), size: integerKey<Sorted>(size, (row) => ('size' in row ? row.size : 0)) },
+    fields: CHILD_SORT_FIELDS,
     fallback: 'name',
     tieBreaker: 'id',
   });
-
-export const FOLDERS = sortedBy('d');
-const FILES = sortedBy('f');
+export const CHILDREN = childrenBy('d', '0::bigint');
+const FILES = childrenBy('f', 'f.size');
 
 /**
  * The folders that a viewer sees: those of theirs, those granted to them, and all below either. `parent`: those in that folder,
@@ -52,7 +60,7 @@ export function folderList(
   viewer: FolderViewer,
   query: FolderQuery,
   parent: { readonly id: number } | null,
-  request: Request,
+  request: KeysetRequest<FolderSort>,
 ): Statement {
   const params = new Parameters();
   const me = (): string => params.add(viewer.userId);
@@ -83,12 +91,12 @@ export type ChildFile = ListedRow & { readonly ownerUuid: string; readonly owner
 
 const FOLDED = foldedName('d.name');
 
-/** Returns the statement of the folders in a person's root, whose rows are FolderRecords, as FOLDERS sorts them. */
+/** Returns the statement of the folders in a person's root, whose rows are FolderRecords, as CHILDREN sorts them. */
 export function foldersInRoot(ownerId: number, q: string | undefined, request: Request): Statement {
   const params = new Parameters();
   const owner = { sql: 'd.owner_id', operand: `${params.add(ownerId)}::bigint` };
   const { orderBy, page } = childrenOf(
-    FOLDERS,
+    CHILDREN,
     'd',
     owner,
     ['d.parent_id IS NULL', ...named(FOLDED, q, params)],
@@ -112,7 +120,7 @@ export function folderAndFolders(uuid: string, q: string | undefined, request: R
     `SELECT ${columns} FROM folders t WHERE t.uuid = ${target} AND t.deleted_at IS NULL`;
   const parent = { sql: 'd.parent_id', operand: `(${itself('t.id')})` };
   const children =
-    request && childrenOf(FOLDERS, 'd', parent, ['d.parent_id IS NOT NULL', ...named(FOLDED, q, params)], request, params);
+    request && childrenOf(CHILDREN, 'd', parent, ['d.parent_id IS NOT NULL', ...named(FOLDED, q, params)], request, params);
   const sql = `
     WITH picked AS MATERIALIZED (${itself('t.*')}${children ? ` UNION ALL (${children.page('folders')})` : ''})
     SELECT ${FOLDER_COLUMNS} FROM picked ${FOLDER_JOINS} ORDER BY d.uuid <> ${target}${children ? `, ${children.orderBy}` : ''}`;
@@ -140,7 +148,7 @@ const named = (folded: string, q: string | undefined, params: Parameters): strin
 
 /** Lists children by the index of live names in their order, so that a page costs the same wherever it begins. */
 function childrenOf(
-  list: typeof FOLDERS,
+  list: typeof CHILDREN,
   alias: 'd' | 'f',
   of: Within,
   conditions: readonly string[],

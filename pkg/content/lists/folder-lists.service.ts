@@ -10,7 +10,7 @@ import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import { grantsOfGroup } from '../model/access/grants.sql.ts';
 import { presentGrant } from '../model/access/grants.view.ts';
 import { childRows, KINDS } from './child-rows.ts';
-import { folderList, FOLDERS } from './folder-list.sql.ts';
+import { CHILDREN, folderList, FOLDERS } from './folder-list.sql.ts';
 import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
 import type { Child, ChildQuery, FolderQuery, FolderView } from '../model/folders/folders.schema.ts';
@@ -71,7 +71,7 @@ export class FolderLists {
       request.page,
       query.grant_of === undefined ? items : await this.#withGrants(query.grant_of, items),
       ({ child }): Child => child,
-      ({ row, child }) => [KINDS[child.type], ...FOLDERS.valuesOf(request.inner, row)],
+      ({ row, child }) => [KINDS[child.type], ...CHILDREN.valuesOf(request.inner, row)],
     );
   }
 

@@ -8,7 +8,7 @@ import { isoTime } from '../../store/postgres/client.ts';
 import type { FolderArchives } from '../archives/folder-archives.service.ts';
 import type { Downloads } from '../downloads/downloads.service.ts';
 import { childRows, KINDS } from '../lists/child-rows.ts';
-import { FOLDERS } from '../lists/folder-list.sql.ts';
+import { CHILDREN } from '../lists/folder-list.sql.ts';
 import type { CountedDownloads } from './counted-downloads.ts';
 import type { SentFile, SharedChild, SharedChildQuery, SharedView } from './folder-links.schema.ts';
 import type { LinkAdmission } from './link-admission.ts';
@@ -124,7 +124,7 @@ export class FolderLinks {
       wanted.page,
       items,
       ({ child }): SharedChild => child,
-      ({ row, child }) => [KINDS[child.type], ...FOLDERS.valuesOf(wanted.inner, row)],
+      ({ row, child }) => [KINDS[child.type], ...CHILDREN.valuesOf(wanted.inner, row)],
     );
   }
 

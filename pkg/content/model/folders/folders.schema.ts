@@ -74,7 +74,10 @@ export type Child = z.output<typeof Child>;
 export const ChildPage = pageOf(Child).meta({ id: 'ChildPage' });
 
 export const ChildQuery = z.object({
-  ...pageQueryOf(FOLDER_SORT_FIELDS),
+/** Folders are all alike by size: a second field orders them. */
+export const CHILD_SORT_FIELDS = ['name', 'size', 'created_at', 'updated_at'] as const;
+
+  ...pageQueryOf(CHILD_SORT_FIELDS),
   q: NamePart.optional().describe('part of the name; case and accents do not matter'),
   grant_of: Uuid.optional().describe('a group: each item has `grant`, the grant of this group itself, not one on a folder above'),
 });
