@@ -45,6 +45,13 @@ export function levelOn(kind: 'file' | 'folder', { actor, granted }: AccessSubje
   return LEVELS.findLast((level) => levels.includes(level)) ?? null;
 }
 
+/** Returns the level of an actor who is shown the resource, and so may read it. */
+export const accessOf = (kind: 'file' | 'folder', subject: AccessSubject, resource: Resource): Level =>
+  levelOn(kind, subject, resource) ?? 'read';
+
+/** Returns what an entity tag holds of it: nothing for an admin, for whom most are. */
+export const limitedAccess = ({ access }: { readonly access: Level }): readonly Level[] => (access === 'admin' ? [] : [access]);
+
 /**
  * Returns how many of the ancestors, counted from the root, are hidden from the actor. The others are visible, because rights
  * on a folder cover everything below it. All are hidden if the actor has rights on the resource alone.

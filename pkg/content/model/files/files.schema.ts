@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LEVELS } from '../../../api/actor.ts';
 import { Bytes, changesOf, Etag, SPACES, text, Timestamp, Uuid } from '../../../api/schemas.ts';
 import { Name } from '../names/names.schema.ts';
 
@@ -6,6 +7,10 @@ const Sha256 = z.string().length(64).meta({
   description: 'SHA-256 of the content, hex',
   example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 });
+/** The level of the caller on a file or folder. */
+export const OwnAccess = z
+  .enum(LEVELS)
+  .describe('what you may do: read, write (rename, move, change, move to the trash) or admin (also share, and delete for ever)');
 const Person = z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) });
 
 /** Metadata of a file (docs/design/records.md, File). */
@@ -16,6 +21,7 @@ export const FileView = z
     size: Bytes,
     mime_type: z.string().nullable().meta({ example: 'application/pdf' }),
     owner: Person,
+    access: OwnAccess,
     folder: z
       .object({ id: Uuid, name: z.string().meta({ example: 'History' }) })
       .nullable()

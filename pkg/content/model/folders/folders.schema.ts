@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../../api/paging.ts';
 import { changesOf, Etag, queryBoolean, Timestamp, Uuid } from '../../../api/schemas.ts';
-import { FileView, NamePart } from '../files/files.schema.ts';
+import { FileView, NamePart, OwnAccess } from '../files/files.schema.ts';
 import { GrantView } from '../access/grants.schema.ts';
 import { Name } from '../names/names.schema.ts';
 
@@ -13,6 +13,7 @@ export const FolderView = z
     path: z.string().meta({ description: 'from the highest folder that the caller may see', example: '/History' }),
     parent_id: Uuid.nullable().describe('null: none, or one that the caller may not know of'),
     owner: z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
+    access: OwnAccess,
     depth: z.int().min(0).meta({ description: '0 for a root, and for the highest folder that the caller may see', example: 0 }),
     is_system: z.boolean(),
     created_at: Timestamp,
@@ -73,10 +74,10 @@ export type Child = z.output<typeof Child>;
 
 export const ChildPage = pageOf(Child).meta({ id: 'ChildPage' });
 
-export const ChildQuery = z.object({
 /** Folders are all alike by size: a second field orders them. */
 export const CHILD_SORT_FIELDS = ['name', 'size', 'created_at', 'updated_at'] as const;
 
+export const ChildQuery = z.object({
   ...pageQueryOf(CHILD_SORT_FIELDS),
   q: NamePart.optional().describe('part of the name; case and accents do not matter'),
   grant_of: Uuid.optional().describe('a group: each item has `grant`, the grant of this group itself, not one on a folder above'),
