@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { patiently } from '../api/patience.ts';
 import { type ApiProblem, isAbort, problemOf } from '../api/problem.ts';
 
 export interface Loaded<T> {
@@ -10,8 +11,8 @@ export interface Loaded<T> {
 }
 
 /**
- * Asks the API and returns the answer or the problem. A change of `of` (what is asked for) drops the answer, ends the request
- * and asks again.
+ * Asks the API and returns the answer or the problem; waits where there were too many requests. A change of `of` (what is asked
+ * for) drops the answer, ends the request and asks again.
  */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, of: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; problem?: ApiProblem; isLoading: boolean }>({ isLoading: true });
@@ -23,7 +24,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, of: read
     running.current?.abort();
     const abort = new AbortController();
     running.current = abort;
-    latest.current(abort.signal).then(
+    patiently(() => latest.current(abort.signal), abort.signal).then(
       (value) => abort.signal.aborted || setState({ value, isLoading: false }),
       (error: unknown) => {
         if (abort.signal.aborted || isAbort(error)) return;

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { patiently } from '../api/patience.ts';
 import { type ApiProblem, isAbort, problemOf } from '../api/problem.ts';
 
 /** A page of a list of the API. */
@@ -33,8 +34,8 @@ interface State<T> {
 }
 
 /**
- * Loads a list page by page. A change of `of` (what is asked for) ends the request and begins anew. `load` may return undefined
- * if the page still has the entity tag `known`.
+ * Loads a list page by page, and waits where there were too many requests. A change of `of` (what is asked for) ends the request
+ * and begins anew. `load` may return undefined if the page still has the entity tag `known`.
  */
 export function usePages<T>(
   load: (cursor: string | undefined, signal: AbortSignal, known: string | undefined) => Promise<Page<T> | undefined>,
@@ -61,7 +62,8 @@ export function usePages<T>(
         isLoading: false,
       }));
     };
-    latest.current(cursor ?? undefined, abort.signal, known?.etag).then(show, (error: unknown) => {
+    const read = (): Promise<Page<T> | undefined> => latest.current(cursor ?? undefined, abort.signal, known?.etag);
+    patiently(read, abort.signal).then(show, (error: unknown) => {
       if (abort.signal.aborted || isAbort(error)) return;
       setState((before) => ({ ...before, problem: problemOf(error), isLoading: false }));
     });

@@ -1,9 +1,10 @@
 import type { Client, Tagged } from '../../api/client.ts';
+import { patiently } from '../../api/patience.ts';
 import type { Page } from '../../design/grid/lazy-rows.ts';
-import { type Entry, entryOf, ofFile } from './entry.ts';
+import { type Entry, entryOf, ofFile, ofFolder } from './entry.ts';
 
-/** As the API takes it: `name`, `-updated_at`. */
-export type Sort = 'name' | '-name' | 'updated_at' | '-updated_at';
+/** As the API takes it: `name`, `-updated_at`. Folders have no size, and are then in the order of their names. */
+export type Sort = 'name' | '-name' | 'updated_at' | '-updated_at' | 'size,name' | '-size,name';
 
 export interface ReadOptions {
   readonly cursor?: string | undefined;
@@ -35,11 +36,22 @@ const paged = <Row>({ body, etag }: Tagged<List<Row>>, entry: (row: Row) => Entr
   etag,
 });
 
-const reversed = (sort: Sort): Sort => (sort.startsWith('-') ? sort.slice(1) : `-${sort}`) as Sort;
+/** Waits where there were too many requests: a long list is many pages. */
+const patient = ({ key, page, end }: Source): Source => ({
+  key,
+  page: (options) => patiently(() => page(options), options.signal),
+  end: end && ((signal) => patiently(() => end(signal), signal)),
+});
+
+const reversed = (sort: Sort): string =>
+  sort
+    .split(',')
+    .map((key) => (key.startsWith('-') ? key.slice(1) : `-${key}`))
+    .join(',');
 
 /** What is in a folder: folders first, then files. `root` is the reader's own. */
 export function folderSource(client: Client, id: string, sort: Sort): Source {
-  return {
+  return patient({
     key: `folder ${id} ${sort}`,
     page: async ({ cursor, known, signal }) => {
       const query = { sort, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
@@ -57,51 +69,65 @@ export function folderSource(client: Client, id: string, sort: Sort): Source {
       });
       return folders.data.map(entryOf);
     },
-  };
+  });
 }
 
+/** The folders in a folder, by name. */
+export const subfolderSource = (client: Client, id: string): Source =>
+  patient({
+    key: `folders ${id}`,
+    page: async ({ cursor, known, signal }) => {
+      const query = { parent_id: id, sort: 'name', limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const read = await client.getIfChanged('/folders', { query, signal }, known);
+      return read && paged(read, ofFolder);
+    },
+  });
+
 /** All files that the reader may see, the last changed first. */
-export const recentSource = (client: Client): Source => ({
-  key: 'recent',
-  page: async ({ cursor, known, signal }) => {
-    const query = { sort: '-updated_at', limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const read = await client.getIfChanged('/files', { query, signal }, known);
-    return read && paged(read, ofFile);
-  },
-});
+export const recentSource = (client: Client): Source =>
+  patient({
+    key: 'recent',
+    page: async ({ cursor, known, signal }) => {
+      const query = { sort: '-updated_at', limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const read = await client.getIfChanged('/files', { query, signal }, known);
+      return read && paged(read, ofFile);
+    },
+  });
 
 /** What others share with the reader. */
-export const sharedSource = (client: Client): Source => ({
-  key: 'shared',
-  page: async ({ cursor, known, signal }) => {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const read = await client.getIfChanged('/shared-with-me', { query, signal }, known);
-    return read && paged(read, entryOf);
-  },
-});
+export const sharedSource = (client: Client): Source =>
+  patient({
+    key: 'shared',
+    page: async ({ cursor, known, signal }) => {
+      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const read = await client.getIfChanged('/shared-with-me', { query, signal }, known);
+      return read && paged(read, entryOf);
+    },
+  });
 
 /** What the reader has deleted and may restore. */
-export const trashSource = (client: Client): Source => ({
-  key: 'trash',
-  page: async ({ cursor, known, signal }) => {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const read = await client.getIfChanged('/trash', { query, signal }, known);
-    return (
-      read &&
-      paged(read, (item) => ({
-        type: item.type,
-        id: item.id,
-        name: item.name,
-        path: item.path,
-        owner: item.owner,
-        time: item.deleted_at,
-        size: item.size,
-        mimeType: null,
-        expiresAt: item.expires_at,
-      }))
-    );
-  },
-});
+export const trashSource = (client: Client): Source =>
+  patient({
+    key: 'trash',
+    page: async ({ cursor, known, signal }) => {
+      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const read = await client.getIfChanged('/trash', { query, signal }, known);
+      return (
+        read &&
+        paged(read, (item) => ({
+          type: item.type,
+          id: item.id,
+          name: item.name,
+          path: item.path,
+          owner: item.owner,
+          time: item.deleted_at,
+          size: item.size,
+          mimeType: null,
+          expiresAt: item.expires_at,
+        }))
+      );
+    },
+  });
 
 /** The filters of a search, as the API names them. */
 export interface SearchQuery {
@@ -115,13 +141,14 @@ export interface SearchQuery {
 }
 
 /** What a search finds, the best first. */
-export const searchSource = (client: Client, search: SearchQuery): Source => ({
-  key: `search ${JSON.stringify(search)}`,
-  page: async ({ cursor, known, signal }) => {
-    const { q, ...filters } = search;
-    const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined && value !== ''));
-    const query = { q, limit: 50, ...given, ...(cursor === undefined ? {} : { cursor }) };
-    const read = await client.getIfChanged('/search', { query, signal }, known);
-    return read && paged(read, entryOf);
-  },
-});
+export const searchSource = (client: Client, search: SearchQuery): Source =>
+  patient({
+    key: `search ${JSON.stringify(search)}`,
+    page: async ({ cursor, known, signal }) => {
+      const { q, ...filters } = search;
+      const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined && value !== ''));
+      const query = { q, limit: 50, ...given, ...(cursor === undefined ? {} : { cursor }) };
+      const read = await client.getIfChanged('/search', { query, signal }, known);
+      return read && paged(read, entryOf);
+    },
+  });

@@ -1,5 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Job } from '../../api/operations.generated.ts';
+import { pause } from '../../api/patience.ts';
 import { ApiProblem, isPassing } from '../../api/problem.ts';
 import { linesOf } from './lines-of.ts';
 
@@ -34,16 +35,3 @@ export async function followJob(client: Client, id: string, report: (job: Job) =
 async function* jobsIn(reply: Response): AsyncGenerator<Job> {
   for await (const line of linesOf(reply)) if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as Job;
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resume, reject) => {
-    const timer = setTimeout(resume, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        reject(signal.reason as Error);
-      },
-      { once: true },
-    );
-  });

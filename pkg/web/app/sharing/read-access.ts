@@ -1,5 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Access, Permission } from '../../api/operations.generated.ts';
+import { patiently } from '../../api/patience.ts';
 import type { Entry } from '../files/entry.ts';
 import { grantsOf } from './grants.ts';
 
@@ -17,8 +18,8 @@ export interface WhoHasAccess {
 export async function readAccess(client: Client, entry: Entry, signal: AbortSignal): Promise<WhoHasAccess> {
   const of = grantsOf(client, entry);
   const [people, grants] = await Promise.all([
-    pages((cursor) => of.people(cursor, signal)),
-    pages((cursor) => of.list(cursor, signal)),
+    pages((cursor) => of.people(cursor, signal), signal),
+    pages((cursor) => of.list(cursor, signal), signal),
   ]);
   return { people: people.rows, grants: grants.rows, isMore: people.isMore || grants.isMore };
 }
@@ -30,11 +31,14 @@ interface Page<T> {
 
 async function pages<T>(
   load: (cursor: string | undefined) => Promise<Page<T>>,
+  signal: AbortSignal,
 ): Promise<{ readonly rows: readonly T[]; readonly isMore: boolean }> {
   const rows: T[] = [];
   let cursor: string | undefined;
   do {
-    const { data, pagination } = await load(cursor);
+    // Each page by itself: what has arrived is not read again.
+    const from = cursor;
+    const { data, pagination } = await patiently(() => load(from), signal);
     rows.push(...data);
     cursor = pagination.next_cursor ?? undefined;
   } while (cursor !== undefined && rows.length < PEOPLE_MAX);
