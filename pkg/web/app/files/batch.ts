@@ -25,6 +25,12 @@ export interface BatchOutcome {
 
 type Item = Pick<Entry, 'type' | 'id'>;
 
+/** Something that runs on the server for files: how far it is, and how it is ended. */
+export interface Work {
+  readonly progress: Observed<BatchProgress>;
+  cancel(): void;
+}
+
 /** What a batch does with the items. */
 export type Operation =
   | { readonly operation: 'delete' | 'purge' | 'restore' }
@@ -35,11 +41,12 @@ export type Operation =
   | { readonly operation: 'tag' | 'untag'; readonly arguments: { readonly tag_id: string } };
 
 /** Something with many items that runs on the server, as it is shown while it does. */
-export class Batch {
+export class Batch implements Work {
   readonly progress: Observed<BatchProgress>;
   readonly #client: Client;
   readonly #items: readonly Item[];
   readonly #operation: Operation;
+  readonly #jobs: string[] = [];
   #isCanceled = false;
 
   constructor(client: Client, operation: Operation, items: readonly Item[]) {
@@ -47,6 +54,11 @@ export class Batch {
     this.#operation = operation;
     this.#items = items;
     this.progress = new Observed<BatchProgress>({ done: 0, total: items.length });
+  }
+
+  /** The jobs that have begun, in their order. */
+  get jobs(): readonly string[] {
+    return this.#jobs;
   }
 
   /** What is done stays done. */
@@ -69,7 +81,9 @@ export class Batch {
 
   async #start(items: readonly Item[], signal: AbortSignal): Promise<BatchJob> {
     const body = { ...this.#operation, items } as BatchBody;
-    return (await this.#client.post('/batch', { body, signal, idempotencyKey: newId() })) as BatchJob;
+    const job = (await this.#client.post('/batch', { body, signal, idempotencyKey: newId() })) as BatchJob;
+    this.#jobs.push(job.id);
+    return job;
   }
 
   async #follow(started: BatchJob, before: number, signal: AbortSignal): Promise<BatchJob> {

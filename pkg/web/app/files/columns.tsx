@@ -56,6 +56,7 @@ export function columnsOf(wants: Wants): Column<Entry>[] {
       key: 'size',
       label: t('size'),
       width: '6.5rem',
+      isSortable,
       isAtEnd: true,
       cell: ({ size }) => (size === null ? <span class="files-quiet">–</span> : <FileSize bytes={size} />),
     },

@@ -1,10 +1,20 @@
-import type { Entry } from './entry.ts';
+import { announce } from '../../design/live-region.tsx';
+import { count } from '../../text/files.ts';
+import { IS_MAC } from '../shell/shortcuts.ts';
+import { type Entry, isMovable } from './entry.ts';
 
 /** Marks what is dragged as ours; dropped files of a desktop have another type, and are uploads. */
 const TYPE = 'application/x-carrel-entries';
 
 /** The browser hides what is dragged until it is dropped, and it never leaves this tab. */
 let dragged: readonly Entry[] = [];
+/** The text that was said last: the events of a drag come many times a second. */
+let said = '';
+
+const end = (): void => {
+  dragged = [];
+  said = '';
+};
 
 /** The attributes of an element that entries are dragged by. */
 export const dragProps = (entries: () => readonly Entry[]) => ({
@@ -12,37 +22,64 @@ export const dragProps = (entries: () => readonly Entry[]) => ({
   onDragStart: (event: DragEvent) => {
     dragged = entries();
     event.dataTransfer?.setData(TYPE, '');
-    if (event.dataTransfer) event.dataTransfer.effectAllowed = 'move';
+    if (event.dataTransfer) event.dataTransfer.effectAllowed = 'copyMove';
   },
-  onDragEnd: () => (dragged = []),
+  onDragEnd: end,
 });
 
 const isOurs = (event: DragEvent): boolean => event.dataTransfer?.types.includes(TYPE) === true && dragged.length > 0;
 
-const mark = (event: DragEvent, isOver: boolean): void => {
+/** The key with which desktops copy what is dropped: Ctrl, on a Mac Option. */
+const isCopying = ({ ctrlKey, altKey }: DragEvent): boolean => (IS_MAC ? altKey : ctrlKey);
+
+const mark = (event: DragEvent, effect: 'copy' | 'move' | undefined): void => {
   const { dataset } = event.currentTarget as HTMLElement;
-  if (isOver) dataset.over = '';
+  if (effect) dataset.over = effect;
   else delete dataset.over;
 };
 
-/** The attributes of an element that stands for a folder, into which dragged entries may be dropped. */
-export const dropProps = (folderId: string, onDrop: (entries: readonly Entry[]) => void) => {
+const say = (text: string): void => {
+  if (text !== said) announce(text);
+  said = text;
+};
+
+/** Somewhere that entries go. */
+interface Target {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * The attributes of an element that stands for a folder, into which dragged entries may be dropped: to be moved there, or with
+ * the key for it to be copied. The cursor and a spoken text say which.
+ */
+export const dropProps = (folder: Target, onDrop: (entries: readonly Entry[], isCopy: boolean) => void) => {
   const accept = (event: DragEvent): void => {
-    if (!isOurs(event) || dragged.some(({ id }) => id === folderId)) return;
+    if (!isOurs(event) || dragged.some(({ id }) => id === folder.id)) return;
+    const effect = isCopying(event) ? 'copy' : 'move';
+    if (effect === 'move' && !dragged.every(isMovable)) return mark(event, undefined);
     event.preventDefault();
-    mark(event, true);
+    if (event.dataTransfer) event.dataTransfer.dropEffect = effect;
+    mark(event, effect);
+    say(count(effect === 'copy' ? 'dropCopies' : 'dropMoves', dragged.length, { name: folder.name }));
   };
   return {
     onDragEnter: accept,
     onDragOver: accept,
-    onDragLeave: (event: DragEvent) => mark(event, false),
+    onDragLeave: (event: DragEvent) => {
+      // From one part of the element to another it is still there.
+      if (event.relatedTarget instanceof Node && (event.currentTarget as HTMLElement).contains(event.relatedTarget)) return;
+      mark(event, undefined);
+      said = '';
+    },
     onDrop: (event: DragEvent) => {
-      mark(event, false);
-      if (!isOurs(event)) return;
+      mark(event, undefined);
+      const isCopy = isCopying(event);
+      if (!isOurs(event) || (!isCopy && !dragged.every(isMovable))) return;
       event.preventDefault();
       event.stopPropagation();
-      onDrop(dragged);
-      dragged = [];
+      onDrop(dragged, isCopy);
+      end();
     },
   };
 };

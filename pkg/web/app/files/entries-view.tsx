@@ -9,13 +9,14 @@ import { MenuList } from '../../design/menu.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { count, t } from '../../text/files.ts';
 import { ProblemNote } from '../problem-note.tsx';
+import { useMay } from '../services.ts';
 import { useLater } from '../use-later.ts';
 import { useObserved } from '../use-observed.ts';
 import { clip } from './clipboard.ts';
 import { columnsOf } from './columns.tsx';
 import { dragProps, dropProps } from './drag.ts';
 import { extensions } from './entry-actions.ts';
-import { type Entry, idOf, nameOf } from './entry.ts';
+import { type Entry, idOf, isReadOnly, nameOf } from './entry.ts';
 import { entryMenu } from './entry-menu.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import { takesListFocus, wantListFocus } from './list-focus.ts';
@@ -53,6 +54,7 @@ export function EntriesView(props: Props) {
   const shown = useRef(entries.rows);
   if (renamed === undefined) shown.current = entries.rows;
   const rows = shown.current;
+  const mayWrite = useMay('write:files');
   const [detailsOf, setDetailsOf] = useState<string>();
   // The first view has no room for them, and most people choose the list.
   const [Cards, loadCards] = useLater(async () => (await import('./cards.tsx')).Cards);
@@ -91,7 +93,7 @@ export function EntriesView(props: Props) {
         entry,
         rows.loaded.filter(({ type }) => type === 'file'),
       );
-    else actions.download(entry);
+    else actions.download([entry], label);
   };
   /** An action on a selected entry is for all that are selected; on another one for that alone. */
   const meant = (entry: Entry): readonly Entry[] =>
@@ -102,8 +104,10 @@ export function EntriesView(props: Props) {
     entryMenu({
       entry,
       entries: meant(entry),
+      list: label,
       actions,
       isTrash,
+      mayWrite,
       onOpen: open,
       onRename: ({ id }) => setRenamed(id),
       onDetails: setDetails,
@@ -112,6 +116,7 @@ export function EntriesView(props: Props) {
   const onKey = useListShortcuts({
     actions,
     isTrash,
+    mayWrite,
     folderId,
     meant: async (entry) => (isEmpty(selection) ? (entry ? [entry] : []) : actions.chosen(selection)),
     onRename: ({ id }) => setRenamed(id),
@@ -122,8 +127,10 @@ export function EntriesView(props: Props) {
     setMenu({ entry, ...at });
   };
   const attributes = (entry: Entry) => ({
-    ...(isTrash || entry.isSystem ? {} : dragProps(() => meant(entry))),
-    ...(isTrash || entry.type === 'file' ? {} : dropProps(entry.id, (moved) => actions.move(moved, entry.id))),
+    ...(isTrash || !mayWrite || entry.isSystem ? {} : dragProps(() => meant(entry))),
+    ...(isTrash || entry.type === 'file' || isReadOnly(entry)
+      ? {}
+      : dropProps(entry, (dropped, isCopy) => actions[isCopy ? 'copy' : 'move'](dropped, entry.id))),
   });
   const countId = useId();
   const shared = {
@@ -148,10 +155,13 @@ export function EntriesView(props: Props) {
     <div ref={container} class="files-view">
       {!isEmpty(selection) && (
         <SelectionBar
+          list={label}
           selection={selection}
           total={rows.total}
           actions={actions}
           isTrash={isTrash}
+          mayWrite={mayWrite}
+          mayChange={mayWrite && !rows.loaded.some((entry) => isSelected(selection, entry.id) && isReadOnly(entry))}
           onClear={() => select(NOTHING)}
         />
       )}

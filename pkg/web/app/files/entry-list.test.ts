@@ -10,6 +10,7 @@ const file = (name: string): Entry =>
     name,
     path: name,
     owner: { id: 'ada', name: 'Ada' },
+    access: 'admin',
     updated_at: '2026-03-04T12:00:00Z',
     size: 1,
     mime_type: 'text/plain',

@@ -2,15 +2,19 @@ import type { MenuItem, MenuItems } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
 import { clip } from './clipboard.ts';
 import { extensions, menuItemsOf } from './entry-actions.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, isReadOnly } from './entry.ts';
 import type { FileActions } from './use-file-actions.tsx';
 
 interface Wants {
   /** The entry that was clicked, and all that the action is for. */
   readonly entry: Entry;
   readonly entries: readonly Entry[];
+  /** The name of the list. */
+  readonly list: string;
   readonly actions: FileActions;
   readonly isTrash: boolean;
+  /** The reader's role lets them change files at all. */
+  readonly mayWrite: boolean;
   readonly onOpen: (entry: Entry) => void;
   readonly onRename: (entry: Entry) => void;
   readonly onDetails: (entry: Entry) => void;
@@ -19,7 +23,8 @@ interface Wants {
 }
 
 /** What can be done with an entry, or with all that are selected. */
-export function entryMenu({ entry, entries, actions, isTrash, onOpen, onRename, onDetails, onShowFolder }: Wants): MenuItems {
+export function entryMenu(wants: Wants): MenuItems {
+  const { entry, entries, list, actions, isTrash, mayWrite, onOpen, onRename, onDetails, onShowFolder } = wants;
   if (isTrash)
     return [
       { label: t('restore'), icon: 'restore', onSelect: () => actions.restore(entries) },
@@ -28,6 +33,7 @@ export function entryMenu({ entry, entries, actions, isTrash, onOpen, onRename, 
     ];
   const isOne = entries.length === 1;
   const isFixed = entries.some(({ isSystem }) => isSystem);
+  const mayChange = mayWrite && !entries.some(isReadOnly);
   const items: (MenuItem | 'separator' | false)[] = [
     isOne && {
       label: t('open'),
@@ -35,17 +41,18 @@ export function entryMenu({ entry, entries, actions, isTrash, onOpen, onRename, 
       shortcut: t('keyEnter'),
       onSelect: () => onOpen(entry),
     },
-    isOne && { label: t('download'), icon: 'download', onSelect: () => actions.download(entry) },
+    { label: t('download'), icon: 'download', onSelect: () => actions.download(entries, list) },
     isOne && onShowFolder !== undefined && { label: t('showFolder'), icon: 'folder', onSelect: () => onShowFolder(entry) },
     ...(isOne ? menuItemsOf(extensions.actions.value, entry) : []),
     isOne && 'separator',
-    isOne && { label: t('rename'), icon: 'edit', shortcut: 'F2', isDisabled: isFixed, onSelect: () => onRename(entry) },
-    { label: t('move'), icon: 'move', isDisabled: isFixed, onSelect: () => actions.askDestination('move', entries) },
-    { label: t('copy'), icon: 'copy', onSelect: () => actions.askDestination('copy', entries) },
-    { label: t('cut'), icon: 'cut', isDisabled: isFixed, onSelect: () => clip.set({ kind: 'cut', entries }) },
+    isOne &&
+      mayChange && { label: t('rename'), icon: 'edit', shortcut: 'F2', isDisabled: isFixed, onSelect: () => onRename(entry) },
+    mayChange && { label: t('move'), icon: 'move', isDisabled: isFixed, onSelect: () => actions.askDestination('move', entries) },
+    mayWrite && { label: t('copy'), icon: 'copy', onSelect: () => actions.askDestination('copy', entries) },
+    mayChange && { label: t('cut'), icon: 'cut', isDisabled: isFixed, onSelect: () => clip.set({ kind: 'cut', entries }) },
     isOne && { label: t('details'), icon: 'info', onSelect: () => onDetails(entry) },
-    'separator',
-    {
+    mayChange && 'separator',
+    mayChange && {
       label: t('delete'),
       icon: 'trash',
       isDanger: true,

@@ -7,6 +7,8 @@ export interface Entry {
   readonly name: string;
   readonly path: string;
   readonly owner: { readonly id: string; readonly name: string };
+  /** The level of the reader; undefined in the trash. */
+  readonly access?: File['access'] | undefined;
   /** ISO 8601: when it changed, or in the trash when it was deleted. */
   readonly time: string;
   /** Bytes; null for a folder outside of the trash. */
@@ -36,6 +38,7 @@ export const ofFolder = (folder: Folder & Found): Entry => ({
   name: folder.name,
   path: folder.path,
   owner: folder.owner,
+  access: folder.access,
   time: folder.updated_at,
   size: null,
   mimeType: null,
@@ -47,7 +50,7 @@ export const ofFolder = (folder: Folder & Found): Entry => ({
 
 type ListedFile = Pick<
   File,
-  'id' | 'name' | 'path' | 'owner' | 'updated_at' | 'size' | 'mime_type' | 'version' | 'etag' | 'folder'
+  'id' | 'name' | 'path' | 'owner' | 'access' | 'updated_at' | 'size' | 'mime_type' | 'version' | 'etag' | 'folder'
 > &
   Partial<Pick<File, 'uploaded_by'>> &
   Found;
@@ -58,6 +61,7 @@ export const ofFile = (file: ListedFile): Entry => ({
   name: file.name,
   path: file.path,
   owner: file.owner,
+  access: file.access,
   time: file.updated_at,
   size: file.size,
   mimeType: file.mime_type,
@@ -71,6 +75,16 @@ export const ofFile = (file: ListedFile): Entry => ({
 export const entryOf = (
   child: (Folder & Found & { readonly type: 'folder' }) | (ListedFile & { readonly type: 'file' }),
 ): Entry => (child.type === 'folder' ? ofFolder(child) : ofFile(child));
+
+/** Says whether the reader may only read it. */
+export const isReadOnly = ({ access }: Entry): boolean => access === 'read';
+
+/** Says whether it may be renamed, moved and deleted. */
+export const isMovable = (entry: Entry): boolean => !entry.isSystem && !isReadOnly(entry);
+
+/** Returns the folder in which it is, null for the reader's root; undefined: that is not known to the reader. */
+export const originOf = ({ parentId, owner }: Entry, readerId: string): string | null | undefined =>
+  parentId ?? (owner.id === readerId ? null : undefined);
 
 export const idOf = ({ id }: Entry): string => id;
 export const nameOf = ({ name }: Entry): string => name;

@@ -1,6 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
-import type { Folder } from '../../api/operations.generated.ts';
 import { Breadcrumb, type Crumb } from '../../design/breadcrumb.tsx';
 import { Button } from '../../design/button.tsx';
 import { EmptyState } from '../../design/empty-state.tsx';
@@ -25,10 +24,17 @@ import { useEntries } from './use-entries.ts';
 import { useFileActions } from './use-file-actions.tsx';
 import { useSearchField } from './use-search-field.ts';
 import { useView, ViewChoice } from './view-choice.tsx';
+import { wayTo } from './way-to.ts';
 import './files-page.css';
 
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-const COLUMNS: Readonly<Record<string, string>> = { name: 'name', time: 'updated_at' };
+/** The order that a heading gives, and the one that it gives when it is pressed again. */
+const ORDERS: Readonly<Record<string, readonly [Sort, Sort]>> = {
+  name: ['name', '-name'],
+  time: ['-updated_at', 'updated_at'],
+  size: ['-size,name', 'size,name'],
+};
+const columnOf = (sort: Sort): string => Object.keys(ORDERS).find((key) => ORDERS[key]?.includes(sort)) ?? 'name';
 
 /** The person's own files, or the folder of the address. */
 export function FilesPage() {
@@ -54,17 +60,13 @@ function FolderPage({ id }: { readonly id: string }) {
   const entries = useEntries(folderSource(client, id, sort));
   const actions = useFileActions(entries.list);
   useSearchField();
-  const {
-    value: way,
-    problem,
-    reload,
-  } = useLoaded((signal) => wayTo(id, (folder) => client.get('/folders/{id}', { path: { id: folder }, signal })), [id]);
+  const { value: way, problem, reload } = useLoaded((signal) => wayTo(client, id, signal), [id]);
   const here = way?.at(-1);
   const folderId = id === 'root' ? null : id;
   const isMissing = entries.problem?.code === 'not_found' && entries.rows.next === undefined;
   const title = isMissing ? t('noFolderTitle') : (here?.name ?? t('title'));
   useTitle(title);
-  const mayWrite = useMay('write:files');
+  const mayWrite = useMay('write:files') && here?.access !== 'read';
   const uploads = useUploadItems(folderId);
   useDropTarget(mayWrite && !isMissing ? { folderId, name: title } : undefined);
   useArrivals(folderId, () => void entries.list.reload());
@@ -88,12 +90,11 @@ function FolderPage({ id }: { readonly id: string }) {
         },
       },
     ...(here === undefined ? [] : menuItemsOf(added, ofFolder(here))),
-    here !== undefined && { label: t('download'), icon: 'download', onSelect: () => actions.download(ofFolder(here)) },
+    here !== undefined && { label: t('download'), icon: 'download', onSelect: () => actions.download([ofFolder(here)], title) },
   ];
   const onSort = (key: string): void => {
-    const field = COLUMNS[key];
-    // A time begins with the newest, a name with A; the same heading again turns the order round.
-    if (field) setSort((sort === field || (sort !== `-${field}` && key === 'time') ? `-${field}` : field) as Sort);
+    const orders = ORDERS[key];
+    if (orders) setSort(orders[sort === orders[0] ? 1 : 0]);
   };
 
   if (isMissing) return <NoFolder />;
@@ -109,7 +110,13 @@ function FolderPage({ id }: { readonly id: string }) {
           crumbs={crumbs}
           onGo={({ href }) => route(href)}
           menu={{ label: t('folderActions'), items: commands.filter((item) => item !== false) }}
-          linkProps={(crumb) => dropProps(crumb.id, (moved) => actions.move(moved, crumb.id === 'root' ? null : crumb.id))}
+          linkProps={({ id: target, label: name }) =>
+            way?.some((folder) => folder.id === target && folder.access === 'read')
+              ? {}
+              : dropProps({ id: target, name }, (dropped, isCopy) =>
+                  actions[isCopy ? 'copy' : 'move'](dropped, target === 'root' ? null : target),
+                )
+          }
         />
         <span class="files-tools">
           <ViewChoice />
@@ -129,13 +136,13 @@ function FolderPage({ id }: { readonly id: string }) {
         entries={entries}
         actions={actions}
         view={view}
-        folderId={folderId}
-        sorting={{ key: sort.endsWith('name') ? 'name' : 'time', isDescending: sort.startsWith('-') }}
+        folderId={mayWrite ? folderId : undefined}
+        sorting={{ key: columnOf(sort), isDescending: sort.startsWith('-') }}
         onSort={onSort}
         onOpenFolder={(folder) => route(`/files/${folder.id}`)}
         empty={
           <EmptyState drawing="files" title={t('emptyTitle')}>
-            {t('emptyText')}
+            {mayWrite ? t('emptyText') : ''}
           </EmptyState>
         }
       />
@@ -151,11 +158,4 @@ function FolderPage({ id }: { readonly id: string }) {
       )}
     </div>
   );
-}
-
-/** Returns the folder and those above it, the highest first; none for the root. */
-async function wayTo(id: string, folderOf: (id: string) => Promise<Folder>): Promise<readonly Folder[]> {
-  const way: Folder[] = [];
-  for (let next = id === 'root' ? null : id; next !== null; next = way[0]?.parent_id ?? null) way.unshift(await folderOf(next));
-  return way;
 }

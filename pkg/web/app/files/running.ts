@@ -1,9 +1,9 @@
 import { Observed } from '../../api/observed.ts';
 import { onLeave } from '../leaving.ts';
-import type { Batch } from './batch.ts';
+import type { Work } from './batch.ts';
 
 interface Running {
-  readonly batch: Batch;
+  readonly work: Work;
   /** What it does, as the page says it. */
   readonly label: string;
 }
@@ -18,12 +18,12 @@ onLeave(() => {
   running.set(undefined);
 });
 
-/** Shows a batch, and returns the signal that ends it. */
-export function begin(batch: Batch, label: string): AbortSignal {
-  running.set({ batch, label });
+/** Shows it, and returns the signal that ends it. */
+export function begin(work: Work, label: string): AbortSignal {
+  running.set({ work, label });
   return stay.signal;
 }
 
-export function end(batch: Batch): void {
-  if (running.value?.batch === batch) running.set(undefined);
+export function end(work: Work): void {
+  if (running.value?.work === work) running.set(undefined);
 }

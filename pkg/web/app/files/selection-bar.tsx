@@ -9,19 +9,24 @@ import { TagMenu } from './details/tag-menu.tsx';
 import type { FileActions } from './use-file-actions.tsx';
 
 interface Props {
+  /** The name of the list. */
+  readonly list: string;
   readonly selection: Selection;
   readonly total: number | undefined;
   readonly actions: FileActions;
   readonly isTrash: boolean;
+  /** The reader's role lets them change files at all. */
+  readonly mayWrite: boolean;
+  /** They may change all that is selected. */
+  readonly mayChange: boolean;
   readonly onClear: () => void;
 }
 
 /** What can be done with all that is selected, where it is seen while anything is. */
-export function SelectionBar({ selection, total, actions, isTrash, onClear }: Props) {
+export function SelectionBar({ list, selection, total, actions, isTrash, mayWrite, mayChange, onClear }: Props) {
   const number = countOf(selection, total);
   const withChosen = (action: (entries: readonly Entry[]) => unknown) => (): void =>
     void actions.chosen(selection).then(action, (error: unknown) => failureToast(error));
-  const one = selection.kind === 'some' && selection.ids.size === 1;
   return (
     <div class="files-selection" role="toolbar" aria-label={t('selection')}>
       <IconButton icon="close" label={t('clearSelection')} onClick={onClear} />
@@ -37,18 +42,26 @@ export function SelectionBar({ selection, total, actions, isTrash, onClear }: Pr
         </>
       ) : (
         <>
-          {one && (
+          <IconButton icon="download" label={t('download')} onClick={withChosen((entries) => actions.download(entries, list))} />
+          {mayChange && (
             <IconButton
-              icon="download"
-              label={t('download')}
-              onClick={withChosen(([entry]) => entry && actions.download(entry))}
+              icon="move"
+              label={t('move')}
+              onClick={withChosen((entries) => actions.askDestination('move', entries))}
             />
           )}
-          <IconButton icon="move" label={t('move')} onClick={withChosen((entries) => actions.askDestination('move', entries))} />
-          <IconButton icon="copy" label={t('copy')} onClick={withChosen((entries) => actions.askDestination('copy', entries))} />
-          <IconButton icon="cut" label={t('cut')} onClick={withChosen((entries) => clip.set({ kind: 'cut', entries }))} />
+          {mayWrite && (
+            <IconButton
+              icon="copy"
+              label={t('copy')}
+              onClick={withChosen((entries) => actions.askDestination('copy', entries))}
+            />
+          )}
+          {mayChange && (
+            <IconButton icon="cut" label={t('cut')} onClick={withChosen((entries) => clip.set({ kind: 'cut', entries }))} />
+          )}
           <TagMenu onChoose={(tag) => withChosen((entries) => actions.setTag(entries, tag.id, true))()} />
-          <IconButton icon="trash" label={t('delete')} onClick={withChosen(actions.trash)} />
+          {mayChange && <IconButton icon="trash" label={t('delete')} onClick={withChosen(actions.trash)} />}
         </>
       )}
     </div>

@@ -8,12 +8,12 @@ import { count, t } from '../../text/files.ts';
 import { failureToast } from '../failure-toast.ts';
 import { problemText } from '../problem-text.ts';
 import { useClient, useMe } from '../services.ts';
-import { useLater } from '../use-later.ts';
+import { loadedLater, useLater } from '../use-later.ts';
 import { useObserved } from '../use-observed.ts';
 import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
 import type { Clip } from './clipboard.ts';
-import { type Entry, ofFile, ofFolder } from './entry.ts';
+import { type Entry, ofFile, ofFolder, originOf } from './entry.ts';
 import type { EntryList } from './entry-list.ts';
 import { begin, end, running } from './running.ts';
 import { saveFile } from './save-file.ts';
@@ -25,11 +25,13 @@ export interface FileActions {
   readonly restore: (entries: readonly Entry[]) => void;
   readonly purge: (entries: readonly Entry[]) => void;
   readonly move: (entries: readonly Entry[], folderId: string | null) => void;
+  readonly copy: (entries: readonly Entry[], folderId: string | null) => void;
   readonly paste: (clip: Clip, folderId: string | null) => void;
   /** Asks where to. */
   readonly askDestination: (kind: 'move' | 'copy', entries: readonly Entry[]) => void;
   readonly setTag: (entries: readonly Entry[], tagId: string, isSet: boolean) => Promise<void>;
-  readonly download: (entry: Entry) => void;
+  /** Saves one file, one folder as an archive, or several as an archive with the name of the list that they are from. */
+  readonly download: (entries: readonly Entry[], list: string) => void;
   readonly rename: (entry: Entry, name: string) => Promise<void>;
   /** Returns what is selected, and loads it first where all of a long list is. */
   readonly chosen: (selection: Selection) => Promise<readonly Entry[]>;
@@ -41,7 +43,7 @@ type Asked = { readonly kind: 'move' | 'copy' | 'purge'; readonly entries: reado
 
 export function useFileActions(list: EntryList): FileActions {
   const client = useClient();
-  const { reload: reloadMe } = useMe();
+  const { user, reload: reloadMe } = useMe();
   const shown = useObserved(running);
   const [asked, setAsked] = useState<Asked>();
   const [Destination, loadDestination] = useLater(async () => (await import('./destination-dialog.tsx')).DestinationDialog);
@@ -57,14 +59,17 @@ export function useFileActions(list: EntryList): FileActions {
     if (entries.length === 0) return;
     const ids = new Set(entries.map(({ id }) => id));
     const batch = new Batch(client, operation, entries);
+    const undone = (isWhole: boolean) =>
+      says.undo && { action: { label: t('undo'), onSelect: () => says.undo?.(batch, isWhole) } };
     const signal = begin(batch, says.running);
     if (says.leaves) latest.current.change((rows) => rows.without(ids));
     try {
       const { done, failed, code, isCanceled } = await batch.run(signal);
       const why = code === undefined ? '' : problemText(new ApiProblem({ status: 0, code, message: '' }));
-      if (failed > 0) toasts.show({ tone: 'danger', text: `${count('failed', failed)} ${why}`.trim() });
-      else if (isCanceled) toasts.show({ text: count('canceled', done) });
-      else if (done > 0) toasts.show({ text: says.done(done), ...(says.undo ? { action: says.undo } : {}) });
+      const action = done > 0 && undone(failed === 0 && !isCanceled);
+      if (failed > 0) toasts.show({ tone: 'danger', text: `${count('failed', failed)} ${why}`.trim(), ...action });
+      else if (isCanceled) toasts.show({ text: count('canceled', done), ...action });
+      else if (done > 0) toasts.show({ text: says.done(done), ...action });
     } catch (error) {
       say(error);
     } finally {
@@ -78,12 +83,37 @@ export function useFileActions(list: EntryList): FileActions {
 
   const restore = (entries: readonly Entry[]): void =>
     void run(entries, { operation: 'restore' }, { running: t('restoring'), done: (n) => count('restored', n), leaves: true });
-  const moveTo = (entries: readonly Entry[], folderId: string | null): void =>
+  const putBack = async (batch: Batch, entries: readonly Entry[], isWhole: boolean): Promise<void> => {
+    try {
+      const later = await loadedLater(() => import('./put-back.ts'));
+      toasts.show(await later.putBack({ client, batch, entries, isWhole, readerId: user.id }));
+    } catch (error) {
+      say(error);
+    }
+    await reloadShown();
+  };
+  const restoreOf = async (batch: Batch, entries: readonly Entry[], isWhole: boolean): Promise<void> => {
+    try {
+      if (isWhole) restore(entries);
+      else restore(await (await loadedLater(() => import('./put-back.ts'))).changedBy(client, batch, entries));
+    } catch (error) {
+      say(error);
+    }
+  };
+  const moveTo = (entries: readonly Entry[], folderId: string | null): void => {
+    const moved = entries.filter(({ id, parentId }) => id !== folderId && parentId !== folderId);
+    const isUndoable = moved.some((entry) => originOf(entry, user.id) !== undefined);
     void run(
-      entries.filter(({ id, parentId }) => id !== folderId && parentId !== folderId),
+      moved,
       { operation: 'move', arguments: { folder_id: folderId } },
-      { running: t('moving'), done: (n) => count('moved', n), leaves: true },
+      {
+        running: t('moving'),
+        done: (n) => count('moved', n),
+        leaves: true,
+        ...(isUndoable ? { undo: (batch, isWhole) => void putBack(batch, moved, isWhole) } : {}),
+      },
     );
+  };
   const copyTo = (entries: readonly Entry[], folderId: string | null): void =>
     void run(
       entries,
@@ -93,9 +123,21 @@ export function useFileActions(list: EntryList): FileActions {
   const purge = (entries: readonly Entry[]): Promise<void> =>
     run(entries, { operation: 'purge' }, { running: t('purging'), done: (n) => count('purged', n), leaves: true });
 
+  const download = async (entries: readonly Entry[], title: string): Promise<void> => {
+    const [first, ...others] = entries;
+    try {
+      if (first && others.length === 0) return await saveFile(client, first);
+      const later = await loadedLater(() => import('./save-archive.ts'));
+      if (first) toasts.show(await later.saveArchive(client, entries, title));
+    } catch (error) {
+      say(error);
+    }
+  };
+
   return {
     restore,
     move: moveTo,
+    copy: copyTo,
     purge: (entries) => setAsked({ kind: 'purge', entries }),
     askDestination: (kind, entries) => {
       void loadDestination().then((isLoaded) => isLoaded && setAsked({ kind, entries }));
@@ -108,7 +150,7 @@ export function useFileActions(list: EntryList): FileActions {
         {
           running: t('trashing'),
           done: (n) => count('trashed', n),
-          undo: { label: t('undo'), onSelect: () => restore(entries) },
+          undo: (batch, isWhole) => void restoreOf(batch, entries, isWhole),
           leaves: true,
         },
       ),
@@ -118,7 +160,7 @@ export function useFileActions(list: EntryList): FileActions {
         { operation: isSet ? 'tag' : 'untag', arguments: { tag_id: tagId } },
         { running: t('tagging'), done: (n) => count('tagged', n) },
       ),
-    download: (entry) => void saveFile(client, entry).catch(say),
+    download: (entries, title) => void download(entries, title),
     rename: async (entry, name) => {
       const options = { path: { id: entry.id }, body: { name }, ifMatch: entry.etag };
       const changed =
@@ -135,7 +177,7 @@ export function useFileActions(list: EntryList): FileActions {
     },
     view: (
       <>
-        {shown && <BatchBar batch={shown.batch} label={shown.label} />}
+        {shown && <BatchBar work={shown.work} label={shown.label} />}
         {asked && asked.kind !== 'purge' && Destination && (
           <Destination
             kind={asked.kind}
@@ -170,7 +212,8 @@ export function useFileActions(list: EntryList): FileActions {
 interface Says {
   readonly running: string;
   readonly done: (count: number) => string;
-  readonly undo?: { readonly label: string; readonly onSelect: () => void };
+  /** Takes back what the batch has done; `isWhole`: that is all it was given. */
+  readonly undo?: (batch: Batch, isWhole: boolean) => void;
   /** The entries leave the shown list. */
   readonly leaves?: boolean;
 }

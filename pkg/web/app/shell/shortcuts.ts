@@ -67,4 +67,5 @@ function isText({ target }: KeyboardEvent): boolean {
 
 const FIELDS = 'textarea, select, input:not([type=checkbox], [type=radio], [type=button])';
 
-export const shortcuts = new Shortcuts({ isMac: /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '') });
+export const IS_MAC = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '');
+export const shortcuts = new Shortcuts({ isMac: IS_MAC });

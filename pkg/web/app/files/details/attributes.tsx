@@ -8,8 +8,8 @@ import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 
-/** The attributes of a file: names with values, which lists and searches of programs go by. */
-export function Attributes({ id }: { readonly id: string }) {
+/** The attributes of a file: names with values, which lists and searches of programs go by. `isFixed`: they are only shown. */
+export function Attributes({ id, isFixed }: { readonly id: string; readonly isFixed: boolean }) {
   const client = useClient();
   const [isAdding, setAdding] = useState(false);
   const [name, setName] = useState('');
@@ -44,12 +44,14 @@ export function Attributes({ id }: { readonly id: string }) {
             <dt key={key}>{key}</dt>,
             <dd key={`${key} value`} class="files-attribute">
               {typeof each === 'string' ? each : JSON.stringify(each)}
-              <IconButton icon="close" size="s" label={t('removeAttribute', { name: key })} onClick={() => remove(key)} />
+              {!isFixed && (
+                <IconButton icon="close" size="s" label={t('removeAttribute', { name: key })} onClick={() => remove(key)} />
+              )}
             </dd>,
           ])}
         </dl>
       )}
-      {isAdding ? (
+      {isFixed ? null : isAdding ? (
         <form class="files-attribute-form" onSubmit={add}>
           <TextField
             label={t('attributeName')}

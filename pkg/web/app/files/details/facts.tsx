@@ -4,7 +4,7 @@ import { DateTime, FileSize } from '../../../design/measures.tsx';
 import { t } from '../../../text/files.ts';
 import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
-import type { Entry } from '../entry.ts';
+import { type Entry, isReadOnly } from '../entry.ts';
 import type { FileActions } from '../use-file-actions.tsx';
 import { Attributes } from './attributes.tsx';
 import { TagMenu } from './tag-menu.tsx';
@@ -46,7 +46,7 @@ export function Facts({ entry, actions }: { readonly entry: Entry; readonly acti
       {type === 'file' && (
         <>
           <Tags entry={entry} actions={actions} />
-          <Attributes id={entry.id} />
+          <Attributes id={entry.id} isFixed={isReadOnly(entry)} />
         </>
       )}
     </>

@@ -10,7 +10,8 @@ import { t } from '../../../text/files.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
-import type { Entry } from '../entry.ts';
+import { type Entry, isReadOnly } from '../entry.ts';
+import { saveVersion } from '../save-file.ts';
 
 /** The versions of a file, the newest first. A former one is restored as a new one: nothing is lost. */
 export function Versions({ entry, onChange }: { readonly entry: Entry; readonly onChange: () => void }) {
@@ -21,19 +22,17 @@ export function Versions({ entry, onChange }: { readonly entry: Entry; readonly 
     (signal) => client.get('/files/{id}/versions', { path: { id: entry.id }, query: { limit: 200 }, signal }),
     [entry.id, entry.etag],
   );
+  const failed = (error: unknown): void => setFailure(problemOf(error));
   const restore = (number: number): void => {
     setBusy(number);
     setFailure(undefined);
     client
       .post('/files/{id}/versions/{number}/restore', { path: { id: entry.id, number }, body: {} })
-      .then(
-        () => {
-          toasts.show({ text: t('versionRestored', { number }), tone: 'success' });
-          reload();
-          onChange();
-        },
-        (error: unknown) => setFailure(problemOf(error)),
-      )
+      .then(() => {
+        toasts.show({ text: t('versionRestored', { number }), tone: 'success' });
+        reload();
+        onChange();
+      }, failed)
       .finally(() => setBusy(undefined));
   };
   if (problem) return <ProblemNote problem={problem} onRetry={reload} />;
@@ -53,11 +52,16 @@ export function Versions({ entry, onChange }: { readonly entry: Entry; readonly 
               <DateTime value={at} />, {by.name}, <FileSize bytes={size} />
             </p>
             {comment !== null && comment !== '' && <p>{comment}</p>}
-            {index > 0 && (
-              <Button size="s" icon="restore" isBusy={busy === number} onClick={() => restore(number)}>
-                {t('restore')}
+            <p class="files-version-actions">
+              <Button size="s" icon="download" onClick={() => void saveVersion(client, entry.id, number).catch(failed)}>
+                {t('download')}
               </Button>
-            )}
+              {index > 0 && !isReadOnly(entry) && (
+                <Button size="s" icon="restore" isBusy={busy === number} onClick={() => restore(number)}>
+                  {t('restore')}
+                </Button>
+              )}
+            </p>
           </li>
         ))}
       </ol>

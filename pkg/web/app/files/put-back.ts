@@ -1,0 +1,86 @@
+import type { Client } from '../../api/client.ts';
+import { patiently } from '../../api/patience.ts';
+import type { NewToast } from '../../design/toasts.ts';
+import { count, t } from '../../text/files-later.ts';
+import { linesOf } from '../jobs/lines-of.ts';
+import { errorText } from '../problem-text.ts';
+import { Batch } from './batch.ts';
+import { type Entry, originOf } from './entry.ts';
+import { begin, end } from './running.ts';
+
+/** So many items are named that stay where they are. */
+const NAMED = 3;
+
+interface Moved {
+  readonly client: Client;
+  /** The batch that moved them, and what it was given. */
+  readonly batch: Batch;
+  readonly entries: readonly Entry[];
+  /** It has moved all of them. */
+  readonly isWhole: boolean;
+  readonly readerId: string;
+}
+
+/** An item that stays where it is, and why. */
+interface Stays {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/**
+ * Moves what a batch has moved back to where each item was: `entries` are as they were listed before. Returns what to say: what
+ * is back, or what is not and why. Throws ApiProblem if a job could not begin, and what aborted the signal.
+ */
+export async function putBack({ client, batch, entries, isWhole, readerId }: Moved): Promise<NewToast> {
+  const moved = isWhole ? entries : await changedBy(client, batch, entries);
+  const origins = new Map<string | null, Entry[]>();
+  const stays: Stays[] = [];
+  for (const entry of moved) {
+    const origin = originOf(entry, readerId);
+    if (origin === undefined) stays.push({ name: entry.name, reason: t('originUnknown') });
+    else if (origins.get(origin)?.push(entry) === undefined) origins.set(origin, [entry]);
+  }
+  let [done, failed] = [0, stays.length];
+  for (const [origin, items] of origins) {
+    const back = new Batch(client, { operation: 'move', arguments: { folder_id: origin, on_conflict: 'fail' } }, items);
+    const signal = begin(back, t('puttingBack'));
+    try {
+      // Things from many folders are many jobs; one that is refused for that has moved nothing.
+      const outcome = await patiently(() => back.run(signal), signal);
+      done += outcome.done;
+      failed += outcome.failed;
+      if (outcome.failed > 0) stays.push(...(await failuresOf(client, back, items, signal)));
+      if (outcome.isCanceled) return { text: count('putBackCanceled', done) };
+    } finally {
+      end(back);
+    }
+  }
+  if (failed === 0) return { text: count('putBack', done) };
+  const named = stays.slice(0, NAMED).map((item) => t('reason', { ...item }));
+  const others = failed > named.length ? [count('andMore', failed - named.length)] : [];
+  return { text: [count('notPutBack', failed), ...named, ...others].join(' '), tone: 'danger' };
+}
+
+/** Returns the entries that a batch has changed: it was canceled, or could not change all of them. */
+export async function changedBy(client: Client, batch: Batch, entries: readonly Entry[]): Promise<readonly Entry[]> {
+  const changed = new Set<string>();
+  for (const id of batch.jobs) {
+    const headers = { accept: 'application/x-ndjson' };
+    const reply = await client.send('GET', '/jobs/{id}/items', { path: { id }, query: { state: 'succeeded' }, headers });
+    for await (const line of linesOf(reply)) changed.add((JSON.parse(line) as { target: { id: string } }).target.id);
+  }
+  return entries.filter(({ id }) => changed.has(id));
+}
+
+/** Returns the first items that a batch could not move, by the names under which they were listed. */
+async function failuresOf(client: Client, batch: Batch, items: readonly Entry[], signal: AbortSignal): Promise<Stays[]> {
+  const names = new Map(items.map(({ id, name }) => [id, name]));
+  const stays: Stays[] = [];
+  for (const id of batch.jobs) {
+    const query = { state: 'failed', limit: NAMED } as const;
+    const { data } = await client.get('/jobs/{id}/items', { path: { id }, query, signal });
+    for (const { target, error } of data)
+      if (error) stays.push({ name: names.get(target.id) ?? target.name ?? '', reason: errorText(error) });
+  }
+  return stays;
+}
