@@ -17,6 +17,7 @@ export const de: Texts<typeof en> = {
   'foundCount.one': '{count} gefunden',
   'foundCount.other': '{count} gefunden',
   noneFound: 'Niemand ohne Zugriff wurde gefunden.',
+  nobodyFound: 'Niemand wurde gefunden.',
   noneFoundHere: 'Niemand wurde gefunden. Wer in keiner Ihrer Gruppen ist, wird mit der ganzen E-Mail-Adresse gefunden.',
   'members.one': 'Gruppe, {count} Person',
   'members.other': 'Gruppe, {count} Personen',

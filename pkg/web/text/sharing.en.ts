@@ -14,6 +14,7 @@ export const en = {
   'foundCount.one': '{count} found',
   'foundCount.other': '{count} found',
   noneFound: 'Nobody was found who has no access yet.',
+  nobodyFound: 'Nobody was found.',
   noneFoundHere: 'Nobody was found. Enter the whole e-mail address of somebody who is in none of your groups.',
   'members.one': 'Group, {count} person',
   'members.other': 'Group, {count} people',

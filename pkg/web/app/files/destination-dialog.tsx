@@ -1,19 +1,20 @@
-import { useState } from 'preact/hooks';
-import type { Client } from '../../api/client.ts';
+import { type Dispatch, type StateUpdater, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Breadcrumb } from '../../design/breadcrumb.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { EndlessList } from '../../design/endless-list.tsx';
-import { KindIcon } from '../../design/file-icon.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
+import { TextField } from '../../design/text-field.tsx';
 import { count, t } from '../../text/files.ts';
+import { count as countLater, t as later } from '../../text/files-later.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
+import { useSettled } from '../use-settled.ts';
 import type { Entry } from './entry.ts';
+import { FolderChoices } from './folder-choices.tsx';
 import { NewFolderForm } from './new-folder-dialog.tsx';
-import type { Source } from './sources.ts';
-import { ofFolder } from './entry.ts';
+import { searchSource, subfolderSource } from './sources.ts';
 import { useEntries } from './use-entries.ts';
+import { wayTo } from './way-to.ts';
 
 interface Props {
   /** `choose`: a folder for another purpose, which the root is not. */
@@ -24,20 +25,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-interface Step {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** The folders in a folder, by name. */
-const foldersIn = (client: Client, id: string): Source => ({
-  key: `folders ${id}`,
-  page: async ({ cursor, known, signal }) => {
-    const query = { parent_id: id, sort: 'name', limit: 100, ...(cursor === undefined ? {} : { cursor }) };
-    const read = await client.getIfChanged('/folders', { query, signal }, known);
-    return read && { body: { rows: read.body.data.map(ofFolder), next: read.body.pagination.next_cursor }, etag: read.etag };
-  },
-});
+type Step = Pick<Entry, 'id' | 'name' | 'access'>;
 
 const TITLES: Readonly<Record<Props['kind'], (number: number) => string>> = {
   move: (number) => count('moveTitle', number),
@@ -49,16 +37,29 @@ const DO: Readonly<Record<Props['kind'], () => string>> = {
   copy: () => t('copyHere'),
   choose: () => t('chooseHere'),
 };
+const ROOT = 'root';
 
-/** Asks for the folder into which entries go: one walks through the folders, and may make one. */
+/** Asks for the folder into which entries go: one walks through the folders or searches them, and may make one. */
 export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
   const client = useClient();
-  const [way, setWay] = useState<readonly Step[]>([{ id: 'root', name: t('mine') }]);
+  const root: Step = { id: ROOT, name: t('mine') };
+  const [way, setWay] = useState<readonly Step[]>([root]);
   const [isNew, setNew] = useState(false);
-  const here = way.at(-1)?.id ?? 'root';
-  const { rows, isLoading, problem, list } = useEntries(foldersIn(client, here));
-  const moving = new Set(entries.map(({ id }) => id));
-  const choices = rows.loaded.filter(({ id }) => !moving.has(id)); // a folder does not go into itself
+  const [text, setText] = useState('');
+  const settled = useSettled(text.trim());
+  const q = text.trim() === '' ? '' : settled;
+  const here = way.at(-1) ?? root;
+  const listed = useEntries(q === '' ? subfolderSource(client, here.id) : searchSource(client, { q, type: 'folder' }));
+  const { rows, isLoading, problem, list } = listed;
+  const isMoving = useMemo(() => movingFolders(entries), [entries]);
+  const choices = rows.loaded.filter((folder) => !isMoving(folder));
+  const jump = useJump(setWay);
+  const open = ({ id, name, access }: Entry): void => {
+    if (q === '') return setWay([...way, { id, name, access }]);
+    setText('');
+    jump({ id, name, access });
+  };
+  const isClosed = kind !== 'choose' && here.access === 'read';
 
   return (
     <Dialog
@@ -67,55 +68,96 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
       onClose={onClose}
       actions={
         <>
-          <Button icon="folder-add" kind="quiet" onClick={() => setNew(true)}>
+          <Button icon="folder-add" kind="quiet" disabled={here.access === 'read'} onClick={() => setNew(true)}>
             {t('newFolder')}
           </Button>
           <Button
             kind="primary"
-            disabled={kind === 'choose' && here === 'root'}
-            onClick={() => onChoose(here === 'root' ? null : here)}
+            disabled={isClosed || (kind === 'choose' && here.id === ROOT)}
+            onClick={() => onChoose(here.id === ROOT ? null : here.id)}
           >
             {DO[kind]()}
           </Button>
         </>
       }
     >
+      <TextField
+        label={later('searchFolders')}
+        isLabelHidden
+        type="search"
+        icon="search"
+        placeholder={later('searchFolders')}
+        value={text}
+        onValue={setText}
+        clearLabel={later('clearSearch')}
+        autocomplete="off"
+        maxLength={200}
+      />
       <Breadcrumb
         label={t('path')}
         moreLabel={t('more')}
         crumbs={way.map(({ id, name }) => ({ id, label: name, href: '#' }))}
-        onGo={({ id }) => setWay(way.slice(0, way.findIndex((step) => step.id === id) + 1))}
+        onGo={({ id }) => {
+          setText('');
+          setWay(way.slice(0, way.findIndex((step) => step.id === id) + 1));
+        }}
       />
       {isNew && (
         <NewFolderForm
-          parentId={here === 'root' ? null : here}
+          parentId={here.id === ROOT ? null : here.id}
           onDone={(folder) => {
             setNew(false);
+            setText('');
             setWay([...way, folder]);
           }}
         />
       )}
+      {isClosed && <p class="files-quiet">{later('readOnlyFolder')}</p>}
       {problem && <ProblemNote problem={problem} onRetry={() => void list.more()} />}
-      {rows.count > 0 && choices.length === 0 && isLoading && <Skeleton kind="rows" label={t('loading')} />}
-      {choices.length === 0 && !isLoading && !problem && <p class="files-quiet">{t('noFolders')}</p>}
-      <EndlessList
-        isMore={rows.next !== null && choices.length > 0}
-        isLoading={isLoading}
-        hasFailed={problem !== undefined}
-        moreLabel={t('loadMore')}
-        onMore={() => void list.more()}
-      >
-        <ul role="list" class="files-folders">
-          {choices.map(({ id, name }) => (
-            <li key={id}>
-              <button type="button" class="files-folder" onClick={() => setWay([...way, { id, name }])}>
-                <KindIcon kind="folder" />
-                <span class="files-name">{name}</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      </EndlessList>
+      {choices.length === 0 && isLoading && <Skeleton kind="rows" label={t('loading')} />}
+      {choices.length === 0 && !isLoading && !problem && (
+        <p class="files-quiet">{q === '' ? t('noFolders') : later('noFoldersFound')}</p>
+      )}
+      <p class="c-hidden" role="status">
+        {q !== '' && !isLoading && !problem && foundInWords(choices.length, rows.next === null)}
+      </p>
+      <FolderChoices
+        label={q === '' ? here.name : later('searchFolders')}
+        folders={choices}
+        entries={listed}
+        hasPaths={q !== ''}
+        onOpen={open}
+      />
     </Dialog>
   );
+}
+
+const foundInWords = (number: number, isAll: boolean): string =>
+  isAll ? countLater('foldersFound', number) : later('foldersMore', { count: number });
+
+/** Goes to a folder that was found, and then finds out where it is; until then, and if that fails, its own name is the way. */
+function useJump(setWay: Dispatch<StateUpdater<readonly Step[]>>): (folder: Step) => void {
+  const client = useClient();
+  const running = useRef(new AbortController());
+  useEffect(() => () => running.current.abort(), []);
+  return (folder) => {
+    running.current.abort();
+    running.current = new AbortController();
+    const { signal } = running.current;
+    const root: Step = { id: ROOT, name: t('mine') };
+    setWay([root, folder]);
+    wayTo(client, folder.id, signal).then(
+      // Unless somebody has gone on from there meanwhile.
+      (found) => signal.aborted || setWay((now) => (now.length === 2 && now[1] === folder ? [root, ...found] : now)),
+      () => undefined,
+    );
+  };
+}
+
+/** Returns a function that says whether a folder is one of the entries or below one: a folder does not go into itself. */
+function movingFolders(entries: readonly Entry[]): (folder: Entry) => boolean {
+  const folders = entries.filter(({ type }) => type === 'folder');
+  const ids = new Set(folders.map(({ id }) => id));
+  return ({ id, path, owner }) =>
+    ids.has(id) || folders.some((each) => each.owner.id === owner.id && path.startsWith(`${each.path}/`));
 }

@@ -1,12 +1,16 @@
 import { useLocation } from 'preact-iso';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { EmptyState } from '../../design/empty-state.tsx';
+import type { LazyRows } from '../../design/grid/lazy-rows.ts';
+import { IconButton } from '../../design/icon-button.tsx';
 import { Select } from '../../design/select.tsx';
 import { t } from '../../text/files.ts';
-import { useClient, useMe } from '../services.ts';
+import { useClient, useMay, useMe } from '../services.ts';
+import { useLater } from '../use-later.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { useTitle } from '../use-title.ts';
 import { EntriesView } from './entries-view.tsx';
+import type { Entry } from './entry.ts';
 import { searchSource } from './sources.ts';
 import { useEntries } from './use-entries.ts';
 import { useFileActions } from './use-file-actions.tsx';
@@ -16,6 +20,7 @@ import './files-page.css';
 
 const DAY_MS = 86_400_000;
 const DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
+const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** What a search finds, the best first. Its filters are in the address: it can be sent to somebody, or kept as a bookmark. */
 export function SearchPage() {
@@ -27,7 +32,8 @@ export function SearchPage() {
   const client = useClient();
   const { user } = useMe();
   const view = useView();
-  const { q = '', kind = '', tag = '', created = '', owner = '', folder = '', here = '' } = query;
+  const { q = '', kind = '', tag = '', created = '', folder = '', here = '' } = query;
+  const owner = query.owner === user.id ? 'me' : (query.owner ?? '');
   // To the minute, so that the source stays the same while nothing is changed.
   const after = useMemo(() => {
     const days = DAYS[created];
@@ -39,7 +45,7 @@ export function SearchPage() {
     mime_type: kind === '' || kind === 'folder' ? undefined : kind,
     tag: tag === '' ? undefined : tag,
     folder_id: here === '1' && folder !== '' ? folder : undefined,
-    owner: owner === 'me' ? user.id : undefined,
+    owner: owner === 'me' ? user.id : ID.test(owner) ? owner : undefined,
     created_after: after,
   });
   const entries = useEntries(source);
@@ -50,6 +56,10 @@ export function SearchPage() {
   useEffect(() => {
     if (q === '') route('/', true);
   }, [q]);
+  const owners = useOwners(entries.rows, user.id);
+  const mayFind = useMay('share:files');
+  const [isAsking, setAsking] = useState(false);
+  const [AskOwner, loadAskOwner] = useLater(async () => (await import('./owner-dialog.tsx')).OwnerDialog);
   const set =
     (name: string) =>
     (value: string): void => {
@@ -93,15 +103,27 @@ export function SearchPage() {
             { value: 'month', label: t('filterMonth') },
           ]}
         />
-        <Select
-          label={t('owner')}
-          value={owner}
-          onValue={set('owner')}
-          options={[
-            { value: '', label: t('filterAny') },
-            { value: 'me', label: t('filterMine') },
-          ]}
-        />
+        <span class="files-owner">
+          <Select
+            label={t('owner')}
+            value={owner}
+            onValue={set('owner')}
+            options={[
+              { value: '', label: t('filterAny') },
+              { value: 'me', label: t('filterMine') },
+              // Whoever opens an address with the filter sees at least that there is one.
+              ...(ID.test(owner) && !owners.has(owner) ? [{ value: owner, label: t('somebody') }] : []),
+              ...[...owners].map(([value, label]) => ({ value, label })),
+            ]}
+          />
+          {mayFind && (
+            <IconButton
+              icon="person"
+              label={t('filterOther')}
+              onClick={() => void loadAskOwner().then((isLoaded) => setAsking(isLoaded))}
+            />
+          )}
+        </span>
         {tags && tags.data.length > 0 && (
           <Select
             label={t('filterTag')}
@@ -136,6 +158,28 @@ export function SearchPage() {
           </EmptyState>
         }
       />
+      {isAsking && AskOwner && (
+        <AskOwner
+          onClose={() => setAsking(false)}
+          onChoose={({ id, name }) => {
+            setAsking(false);
+            owners.set(id, name);
+            set('owner')(id);
+          }}
+        />
+      )}
     </div>
   );
+}
+
+/** The owners of what was found since the page was opened, by name: when the filter narrows the list they can still be chosen. */
+function useOwners(rows: LazyRows<Entry>, readerId: string): Map<string, string> {
+  const seen = useRef(new Map<string, string>()).current;
+  return useMemo(() => {
+    for (const { owner } of rows.loaded) if (owner.id !== readerId) seen.set(owner.id, owner.name);
+    const byName = [...seen].toSorted(([, a], [, b]) => a.localeCompare(b));
+    seen.clear();
+    for (const [id, name] of byName) seen.set(id, name);
+    return seen;
+  }, [rows]);
 }

@@ -14,12 +14,16 @@ interface Props {
   /** Who has a grant already. */
   readonly taken: ReadonlySet<string>;
   readonly onChoose: (grantee: Grantee) => void;
+  /** The purpose of the field; without it, to give access. */
+  readonly label?: string;
+  readonly isPeopleOnly?: boolean;
+  readonly autofocus?: boolean;
 }
 
 const SHOWN = 8;
 
 /** A field that finds people and groups as one types. Up and Down choose one of those found, Enter takes it. */
-export function GranteeSearch({ taken, onChoose }: Props) {
+export function GranteeSearch({ taken, onChoose, label = t('addPeople'), isPeopleOnly = false, autofocus }: Props) {
   const client = useClient();
   const seesAll = useMay('read:users');
   const [text, setText] = useState('');
@@ -31,7 +35,8 @@ export function GranteeSearch({ taken, onChoose }: Props) {
     async (signal) => (asked === '' ? [] : (await client.get('/grantees', { query: { q: asked, limit: 50 }, signal })).data),
     [asked],
   );
-  const found = (value ?? []).filter(({ id }) => !taken.has(id)).slice(0, SHOWN);
+  const found = (value ?? []).filter(({ type, id }) => !taken.has(id) && !(isPeopleOnly && type === 'group')).slice(0, SHOWN);
+  const none = !seesAll ? 'noneFoundHere' : isPeopleOnly ? 'nobodyFound' : 'noneFound';
   const isOpen = asked !== '' && text.trim() !== '' && found.length > 0;
   const isDone = asked !== '' && asked === text.trim() && !isLoading && !problem;
   const optionId = (index: number): string => `${list}-${index}`;
@@ -55,9 +60,10 @@ export function GranteeSearch({ taken, onChoose }: Props) {
   return (
     <div class="share-search">
       <TextField
-        label={t('addPeople')}
+        label={label}
         isLabelHidden
-        placeholder={t('addPeople')}
+        placeholder={label}
+        autofocus={autofocus}
         icon="search"
         autocomplete="off"
         spellcheck={false}
@@ -105,7 +111,7 @@ export function GranteeSearch({ taken, onChoose }: Props) {
       </ul>
       {problem && <ProblemNote problem={problem} />}
       <p role="status" class={isDone && found.length === 0 ? 'share-quiet' : 'c-hidden'}>
-        {isDone && (found.length === 0 ? t(seesAll ? 'noneFound' : 'noneFoundHere') : count('foundCount', found.length))}
+        {isDone && (found.length === 0 ? t(none) : count('foundCount', found.length))}
       </p>
     </div>
   );
