@@ -27,7 +27,7 @@ import type {
   TimesQuery,
 } from './schedules.schema.ts';
 import { findSchedule, hasRoom, isRunning, listSchedules, lockForCreation, nowOf, type ScheduleRow } from './schedules.sql.ts';
-import { presentSchedule, scheduleEtag } from './schedules.view.ts';
+import { presentSchedule, scheduleEtag, type TenantOfSchedules } from './schedules.view.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
 
@@ -43,7 +43,7 @@ type IfMatch = readonly string[] | '*' | undefined;
  */
 export class Schedules {
   readonly #db: Database;
-  readonly #slug: string;
+  readonly #tenant: TenantOfSchedules;
   readonly #settings: ScheduleSettings;
   readonly #tasks: TaskRequests;
   readonly #jobs: JobRequests;
@@ -51,7 +51,7 @@ export class Schedules {
 
   constructor(deps: {
     db: Database;
-    tenant: { readonly slug: string };
+    tenant: TenantOfSchedules;
     settings: Pick<TenantSettings, 'trashRetentionMs' | 'versions'>;
     appUrl: string;
     tasks: TaskRequests;
@@ -60,7 +60,7 @@ export class Schedules {
   }) {
     const { trashRetentionMs, versions } = deps.settings;
     this.#db = deps.db;
-    this.#slug = deps.tenant.slug;
+    this.#tenant = deps.tenant;
     this.#settings = { trashRetentionMs, appUrl: deps.appUrl, versions: { keep: versions.keep, days: versions.days ?? null } };
     this.#tasks = deps.tasks;
     this.#jobs = deps.jobs;
@@ -69,19 +69,19 @@ export class Schedules {
 
   /** Runs one statement. */
   list(query: ScheduleQuery): Promise<Page<ScheduleView>> {
-    return listSchedules(this.#db, query, (row) => presentSchedule(row, this.#slug));
+    return listSchedules(this.#db, query, (row) => presentSchedule(row, this.#tenant));
   }
 
   /** Runs one statement. Throws `not_found`. */
   async get(id: Uuid): Promise<ScheduleView> {
-    return presentSchedule(required(await findSchedule(this.#db, id)), this.#slug);
+    return presentSchedule(required(await findSchedule(this.#db, id)), this.#tenant);
   }
 
   /** Returns when runs would begin, by Postgres' clock, as for a schedule that is saved now. Runs one statement. */
   async times({ cron, time_zone: timeZone, count }: TimesQuery): Promise<ScheduleTimes> {
     const times: string[] = [];
     for (let after = await nowOf(this.#db); times.length < count;) {
-      after = runAt(firstTick({ cron, timeZone }, after, this.#slug), this.#slug);
+      after = runAt(firstTick({ cron, timeZone }, after, this.#tenant.slug), this.#tenant.slug);
       times.push(after.toISOString());
     }
     return { times };
@@ -168,13 +168,13 @@ export class Schedules {
   /** Schedules a job for the next run. Returns the next tick, or null if the schedule is not active. */
   async #arm(tx: Tx, schedule: Uuid, times: { cron: string; timeZone: string; active: boolean }): Promise<Date | null> {
     if (!times.active) return null;
-    const tick = firstTick(times, await nowOf(tx), this.#slug);
-    await this.#jobs.schedule(tx, TICK_SCHEDULE, { schedule }, runAt(tick, this.#slug), { unlessSooner: true });
+    const tick = firstTick(times, await nowOf(tx), this.#tenant.slug);
+    await this.#jobs.schedule(tx, TICK_SCHEDULE, { schedule }, runAt(tick, this.#tenant.slug), { unlessSooner: true });
     return tick;
   }
 
   async #shown(tx: Tx, id: Uuid): Promise<ScheduleView> {
-    return presentSchedule(required(await findSchedule(tx, id)), this.#slug);
+    return presentSchedule(required(await findSchedule(tx, id)), this.#tenant);
   }
 }
 

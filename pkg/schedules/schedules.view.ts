@@ -8,8 +8,16 @@ import type { ScheduleRow } from './schedules.sql.ts';
 export const scheduleEtag = ({ uuid, revision }: Pick<Schedule, 'uuid' | 'revision'>): string =>
   etagOf('schedule', uuid, revision);
 
-/** `slug` is the tenant's; the tenant's offset shifts the times. */
-export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleView => ({
+/** The tenant whose schedules are shown. */
+export interface TenantOfSchedules {
+  /** The tenant's offset shifts the times. */
+  readonly slug: string;
+  /** `namespace/name` of its Tenant resource. */
+  readonly resource: string | undefined;
+}
+
+/** The row of a managed schedule names its entry of `spec.schedules`; people change the resource that has the entry. */
+export const presentSchedule = (schedule: ScheduleRow, { slug, resource }: TenantOfSchedules): ScheduleView => ({
   id: schedule.uuid,
   name: schedule.name,
   kind: schedule.kind as ScheduleKind,
@@ -19,7 +27,7 @@ export const presentSchedule = (schedule: ScheduleRow, slug: string): ScheduleVi
   active: schedule.active,
   catch_up: schedule.catchUp,
   managed_by: schedule.managedBy,
-  managed_ref: schedule.managedRef,
+  managed_ref: schedule.managedBy === null ? null : (resource ?? null),
   last_run: lastRunOf(schedule),
   next_run_at: schedule.nextTick === null ? null : runAt(schedule.nextTick, slug).toISOString(),
   skipped_runs: schedule.skipped,

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { SCHEDULES_MAX } from '../../../pkg/schedules/schedules.policy.ts';
 import { offsetOf } from '../../../pkg/schedules/tick.policy.ts';
+import { startTenant } from '../../support/programs/server.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 
@@ -215,6 +216,25 @@ test('schedules of spec.schedules are shown and run here, and changed there', as
   ]);
   expect(refused[0]?.body.message).toContain('spec.schedules, nightly');
   expect((await tenant.admin.post(`/schedules/${id}/run`)).status).toBe(202);
+});
+
+test('a schedule of spec.schedules names the Tenant resource in which it is changed', async () => {
+  const fresh = await startTenant();
+  await fresh.restart({ CARREL_TENANT_RESOURCE: 'schools/north' });
+  for (const name of ['nightly', 'own']) await fresh.admin.post('/schedules', { ...NIGHTLY, name });
+  await fresh.db.query(`UPDATE schedules SET managed_by = 'kubernetes', managed_ref = name WHERE name = 'nightly'`);
+  const { data } = (await fresh.admin.get('/schedules')).body;
+  await fresh.restart({});
+  const { id } = data.find(({ managed_by }: { managed_by: string | null }) => managed_by !== null);
+  const unknown = (await fresh.admin.get(`/schedules/${id}`)).body;
+  await fresh.stop();
+
+  const managers = data.map(({ name, managed_by, managed_ref }: Record<string, string>) => [name, managed_by, managed_ref]);
+  expect(managers.toSorted()).toEqual([
+    ['nightly', 'kubernetes', 'schools/north'],
+    ['own', null, null],
+  ]);
+  expect([unknown.managed_by, unknown.managed_ref]).toEqual(['kubernetes', null]);
 });
 
 test('the audit log says who made, changed and deleted a schedule', async () => {
