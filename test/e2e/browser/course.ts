@@ -27,8 +27,15 @@ export async function lmsTenant(where: Platform): Promise<LmsTenant> {
   return { ...tenant, receiverUrl };
 }
 
-/** An LtiRegistration of a tenant named like it, or like `as`. */
-export const registration = (namespace: string, tenant: string, issuer: string, clientId: string, as = tenant): object => ({
+/** An LtiRegistration of a tenant named like it, or like `as`; `more` are further fields of its spec and of its platform. */
+export const registration = (
+  namespace: string,
+  tenant: string,
+  issuer: string,
+  clientId: string,
+  as = tenant,
+  { platform = {}, ...more }: { readonly platform?: object; readonly [field: string]: unknown } = {},
+): object => ({
   apiVersion: 'carrel.dev/v1alpha1',
   kind: 'LtiRegistration',
   metadata: { name: as, namespace },
@@ -40,9 +47,11 @@ export const registration = (namespace: string, tenant: string, issuer: string, 
       authEndpoint: `${issuer}/authorize`,
       tokenEndpoint: `${issuer}/token`,
       jwksEndpoint: `${issuer}/jwks`,
+      ...platform,
     },
     clientId,
     deploymentIds: ['1'],
+    ...more,
   },
 });
 

@@ -117,6 +117,22 @@ export async function kubectlOk(where: Platform, args: readonly string[], input?
   return ran.stdout;
 }
 
+/**
+ * Runs a line that the product shows, as somebody does who pastes it into a shell. Their editor changes each file by a script of
+ * sed, whose expressions are extended ones.
+ */
+export async function runShown(where: Platform, line: string, edit: string, limitMs = 120_000): Promise<Ran> {
+  const editor = join(await makeScratch(), 'editor');
+  await writeFile(editor, `#!/bin/sh\nexec sed -E -i.before -e '${edit}' "$1"\n`, { mode: 0o755 });
+  const env = {
+    ...process.env,
+    PATH: `${join(where.stateDirectory, 'bin')}:${process.env['PATH']}`,
+    KUBECONFIG: join(where.stateDirectory, 'kubeconfig'),
+    KUBE_EDITOR: editor,
+  };
+  return run('/bin/sh', ['-c', line], env, limitMs);
+}
+
 export const apply = (where: Platform, ...objects: readonly object[]): Promise<string> =>
   kubectlOk(where, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
 
