@@ -1,4 +1,5 @@
-import type { Page } from 'playwright-core';
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
 import type { TestBrowser } from '../../support/clients/chromium.ts';
 import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
 import { type Platform, secretValues } from '../../support/programs/platform.ts';
@@ -6,6 +7,11 @@ import { type Platform, secretValues } from '../../support/programs/platform.ts'
 export interface Credentials {
   readonly email: string;
   readonly password: string;
+}
+
+/** Somebody with an account. */
+export interface Person extends Credentials {
+  readonly id: string;
 }
 
 /** A tenant with the helper services of the platform. One person opens in a minute what others open in an hour. */
@@ -46,4 +52,35 @@ export async function openAs(browser: TestBrowser, tenant: DemoTenant, person: C
 export async function fromMenu(page: Page, name: string, command: string): Promise<void> {
   await page.getByRole('button', { name: `Actions of ${name}`, exact: true }).click();
   await page.getByRole('menuitem', { name: command, exact: true }).click();
+}
+
+/** Adds a person of this name to a tenant. */
+export async function addPerson({ admin }: DemoTenant, name: string): Promise<Person> {
+  const username = name.toLowerCase().replaceAll(' ', '.');
+  const person = { email: `${username}@example.org`, password: 'four unrelated words' };
+  const { status, body } = await admin.post('/users', { ...person, username, display_name: name, roles: ['member'] });
+  if (status !== 201) throw new Error(`${name} was not added: ${status} ${JSON.stringify(body)}`);
+  return { ...person, id: body.id };
+}
+
+/** A click beside a name in a list selects its row. */
+export const select = (page: Page, name: string, modifiers: ('Shift' | 'ControlOrMeta')[] = []): Promise<void> =>
+  page
+    .getByRole('row', { name })
+    .getByRole('gridcell')
+    .last()
+    .click({ modifiers, position: { x: 2, y: 2 } });
+
+/** Opens the dialog in which a file or folder of a list is shared. */
+export async function openShare(page: Page, name: string): Promise<Locator> {
+  await fromMenu(page, name, 'Share …');
+  const dialog = page.getByRole('dialog', { name: `Share “${name}”` });
+  await dialog.getByText('Owns this').waitFor();
+  return dialog;
+}
+
+/** What the browser saves after an action. */
+export async function saved(page: Page, act: () => Promise<void>): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), act()]);
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
 }
