@@ -11,7 +11,7 @@ import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { type Credentials, firstAdministrator, openAs, signIn } from './app.ts';
+import { addPerson, addressOf, type Credentials, firstAdministrator, openAs, signIn } from './app.ts';
 
 /** What an administrator does in the pages, from the first sign-in on. */
 const where = await platform();
@@ -133,6 +133,87 @@ test('a schedule is made with its next runs in sight, is run now, and leads to i
   await page.getByText('Done', { exact: true }).first().waitFor();
   const [schedule] = (await tenant.admin.get('/schedules')).body.data;
   expect((await tenant.admin.get(`/schedules/${schedule.id}/runs`)).body.data.length).toBe(1);
+});
+
+test('a webhook whose receiver does not answer is shown as failing; each attempt is listed until one arrives', async () => {
+  const made = async (url: string): Promise<string> =>
+    (await tenant.admin.post('/webhooks', { url, events: ['user.updated'] })).body.id;
+  const page = await openAs(browser, tenant, administrator);
+  const sendTest = async (id: string): Promise<void> => {
+    await page.goto(addressOf(tenant, `/admin/webhooks/${id}`));
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click();
+  };
+  // Nobody listens there: the next attempts fail too.
+  await sendTest(await made('http://127.0.0.1:9/hook'));
+  await row(page, /user\.updated Waiting \d no answer/).waitFor();
+  await page.getByText('Failing', { exact: true }).waitFor();
+
+  receiver.answer({ status: 503 }, 1);
+  await sendTest(await made(receiver.url));
+  await row(page, /user\.updated Delivered 2 204/).waitFor();
+  await page.getByText('Healthy', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'user.updated', exact: true }).click();
+  const delivery = page.getByRole('dialog', { name: 'Delivery of user.updated' });
+  await delivery.getByText('Answered 204').waitFor();
+
+  expect(await delivery.getByRole('listitem').allInnerTexts()).toEqual([
+    expect.stringContaining('Answered 503'),
+    expect.stringContaining('Answered 204'),
+  ]);
+});
+
+test('a person gets another quota, is kept out, and is deleted, and somebody else gets their files', async () => {
+  const [ida, heir] = [await addPerson(tenant, 'Ida Novak'), await addPerson(tenant, 'Jan Kowalski')];
+  const hers = await tenant.anonymous.login(ida.email, ida.password);
+  await hers.upload('/files', { name: 'thesis.txt', file: Buffer.from('thesis') });
+  const page = await openAs(browser, tenant, administrator, '/admin/people');
+  await page.getByRole('searchbox', { name: 'Search by name or e-mail address' }).fill('ida');
+  await page.getByRole('link', { name: 'Ida Novak' }).click();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByLabel('Unit').selectOption('GB');
+  await page.getByLabel('Storage they may use').fill('2.5');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('of 2.5 GB').first().waitFor();
+  const choose = async (command: string): Promise<void> => {
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: command, exact: true }).click();
+  };
+  await choose('Deactivate');
+  await page.getByText('Inactive', { exact: true }).waitFor();
+  const signedIn = await tenant.anonymous.post('/auth/login', { email: ida.email, password: ida.password });
+  await choose('Delete');
+  const dialog = page.getByRole('alertdialog', { name: 'Delete Ida Novak?' });
+  await dialog.getByText('They have 1 file').waitFor();
+  await dialog.getByRole('combobox').fill('jan');
+  await page.getByRole('option', { name: 'Jan Kowalski' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Ida Novak is deleted.').first().waitFor();
+
+  const { data } = (await (await tenant.anonymous.login(heir.email, heir.password)).get('/files')).body;
+  expect([signedIn.status, data.map(({ name }: { name: string }) => name)]).toEqual([401, ['thesis.txt']]);
+});
+
+test('the usage is plotted by person, type and time, and each plot is a table too', async () => {
+  await tenant.admin.upload('/files', { name: 'counted.txt', file: Buffer.alloc(2_048, 'a') });
+  const { body: webhook } = await tenant.admin.post('/webhooks', { url: receiver.url, events: ['user.created'] });
+  await tenant.admin.post(`/webhooks/${webhook.id}/test`, {});
+  await waitFor('a call to be counted', async () => {
+    const { data } = (await tenant.admin.get(`/webhooks/${webhook.id}/deliveries`)).body;
+    return data[0]?.status === 'delivered';
+  });
+  const page = await openAs(browser, tenant, administrator, '/admin/usage');
+  await page.getByRole('table', { name: 'Who stores most' }).getByRole('row').nth(1).waitFor();
+  await page.getByRole('table', { name: 'By type' }).getByRole('row', { name: /^Text/ }).waitFor();
+  for (const name of [
+    'Uploaded and still stored, by month',
+    'Activity in the last 30 days',
+    'Calls of webhooks in the last 7 days',
+  ]) {
+    await page.getByRole('img', { name }).waitFor();
+    await page.getByRole('figure').filter({ hasText: name }).getByText('Show as a table').click();
+    await page.getByRole('region', { name }).getByRole('row').last().waitFor();
+  }
 });
 
 test('the audit log shows what one person did, and saves it as a table', async () => {

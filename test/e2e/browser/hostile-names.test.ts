@@ -48,6 +48,10 @@ beforeAll(async () => {
     sent(`"'><svg onload=top.ran=1>.svg`, 'image/svg+xml', SVG, ''),
     sent('javascript:top.ran=1.pdf', 'application/pdf', await pdf.save(), 'The teacher reads a book.'),
     sent('{{7*7}} #{7*7} &lt;b&gt; %3Cb%3E %00.md', 'text/markdown', `# Harmless\n\n${ATTACK}`, 'Harmless'),
+    // What they say they are, they are not.
+    sent('"><img src=x onerror=top.ran=1>.png', 'image/png', ATTACK, 'The browser cannot show this picture'),
+    sent("' onerror='top.ran=1.wav", 'audio/wav', ATTACK, 'The browser cannot play this file.'),
+    sent('--><script>top.ran=1<／script>.mp4', 'video/mp4', ATTACK, 'The browser cannot play this file.'),
     sent('=1+1;@SUM(A1) "quoted", next.csv', 'text/csv', 'a,b\n1,2\n', '1,2'),
     sent('שלום עולם – مرحبا بالعالم (1).txt', 'text/plain', 'שלום'),
     sent('Ünïcödé Ελληνικά Русский 日本語 हिन्दी ไทย 한국어 😀.txt', 'text/plain', 'Ελληνικά'),
