@@ -102,7 +102,7 @@ test('by keyboard alone somebody signs in, makes folders, opens one, uploads int
   await keyboard.isAt('lesson.txt');
 });
 
-test('by keyboard alone somebody shares a file, makes a link, looks at the file, deletes it and restores it', async () => {
+test('by keyboard alone somebody shares a file, looks at it and its details, deletes, restores and finds it', async () => {
   const [page, keyboard] = await folderShown('Shared', { 'essay.txt': 'An essay.' });
   await keyboard.tabTo('essay.txt');
   await keyboard.press('Shift+F10');
@@ -130,6 +130,23 @@ test('by keyboard alone somebody shares a file, makes a link, looks at the file,
   await keyboard.press('Escape');
   await keyboard.isAt('essay.txt');
 
+  await keyboard.press('Alt+Enter');
+  await page.getByRole('complementary', { name: 'essay.txt' }).waitFor();
+  await keyboard.held('opening the details');
+  await keyboard.tabTo('Details');
+  await keyboard.press('ArrowRight');
+  await keyboard.isAt('Versions');
+  await page.getByRole('tabpanel').getByText('Version 1').waitFor();
+  await keyboard.press('ArrowRight');
+  await keyboard.isAt('Access');
+  await page.getByRole('tabpanel').getByText('Grace Okoro').waitFor();
+  await keyboard.held('looking at who has access');
+  await keyboard.tabTo('Close the details', 'Shift+Tab');
+  await keyboard.press('Enter');
+  await page.getByRole('complementary', { name: 'essay.txt' }).waitFor({ state: 'detached' });
+  await keyboard.held('closing the details');
+
+  await keyboard.tabTo('essay.txt');
   await keyboard.press('Delete');
   await page.getByText('This folder is empty').waitFor();
   await keyboard.held('deleting the last file');
@@ -142,6 +159,18 @@ test('by keyboard alone somebody shares a file, makes a link, looks at the file,
   await keyboard.choose('Restore');
   await Promise.all([page.getByText('1 item restored').first().waitFor(), page.getByText('The trash is empty').waitFor()]);
   await keyboard.held('restoring the last file');
+  await keyboard.press('/');
+  await keyboard.isAt('Search files');
+  await keyboard.type('essay');
+  await page.getByRole('row', { name: /essay\.txt/ }).waitFor();
+  await keyboard.isAt('Search files');
+  await keyboard.tabTo(/^Kind/);
+  await keyboard.held('going to the filters');
+  await keyboard.tabTo('essay.txt');
+  await keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'essay.txt' }).getByText('An essay.').waitFor();
+  await keyboard.press('Escape');
+  await keyboard.isAt('essay.txt');
 
   const { body } = await tenant.admin.get('/files', { query: { q: 'essay' } });
   const { body: links } = await tenant.admin.get(`/files/${body.data[0].id}/shares`);
@@ -186,6 +215,30 @@ test('by keyboard alone somebody translates a text, unpacks an archive, and look
   await keyboard.use(/^Unpack/);
   await page.getByText('week 2.txt').waitFor();
   await keyboard.held('opening a job');
+});
+
+test('by keyboard alone somebody goes over all main pages and those of the administration, and finds the shortcuts', async () => {
+  const [page, keyboard] = await folderShown('Around', { 'a.txt': 'A text.' });
+  const goTo = async (name: string, heading: string): Promise<void> => {
+    await keyboard.use(name);
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await keyboard.held(`going to ${name}`);
+  };
+  for (const name of ['Recent', 'Shared with me', 'Links', 'Trash', 'Jobs']) {
+    await keyboard.press('m');
+    await keyboard.isAt('Files');
+    await goTo(name, name);
+  }
+  await keyboard.press('m');
+  await goTo('Administration', 'People');
+  for (const name of ['Usage', 'LMSs', 'Webhooks', 'Schedules', 'Rules for links', 'Audit log']) await goTo(name, name);
+
+  await keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await keyboard.held('opening the list of shortcuts');
+  await keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await keyboard.held('closing the list of shortcuts');
 });
 
 test('by keyboard alone an administrator makes a group, looks into the audit log, and signs out', async () => {
