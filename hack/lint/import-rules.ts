@@ -99,8 +99,8 @@ export const WEB_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   reference: ['design', 'api'],
   lti: ['design', 'text'],
 };
-/** Tests that compare the texts of the pages with the codes of the server, or with what a browser shows. */
-const WEB_CHECKS: readonly string[] = ['hack/web-text.test.ts', 'test/e2e/browser/german.test.ts'];
+/** Tests that compare what the pages are made of with the codes of the server, with their styles, or with what a browser shows. */
+const WEB_CHECKS: readonly string[] = ['hack/web-contrast.test.ts', 'hack/web-text.test.ts', 'test/e2e/browser/german.test.ts'];
 
 export interface Import {
   readonly from: string;

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { shownLabels, ticks } from './plot-scale.ts';
 import './plot.css';
 
@@ -28,6 +28,7 @@ const GAP = 0.28;
 
 /** Numbers over time or by kind, as bars or lines; the same numbers as a table below, for whoever reads rather than looks. */
 export function Plot({ title, tableLabel, kind, labels, series, format = String }: Props) {
+  const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -43,13 +44,14 @@ export function Plot({ title, tableLabel, kind, labels, series, format = String 
         <ul role="list" class="c-plot-legend">
           {series.map(({ name }, index) => (
             <li key={name} class={`c-series-${index + 1}`}>
+              <Key kind={kind} stripes={`${id}-${index}`} />
               {name}
             </li>
           ))}
         </ul>
       )}
       <div ref={box} class="c-plot-box">
-        {width > 0 && <Drawing kind={kind} labels={labels} series={series} format={format} width={width} title={title} />}
+        {width > 0 && <Drawing id={id} kind={kind} labels={labels} series={series} format={format} width={width} title={title} />}
       </div>
       <details class="c-plot-table">
         <summary>{tableLabel}</summary>
@@ -62,9 +64,39 @@ export function Plot({ title, tableLabel, kind, labels, series, format = String 
 type Drawn = Required<Pick<Props, 'kind' | 'labels' | 'series' | 'title'>> & {
   readonly format: (value: number) => string;
   readonly width: number;
+  /** Begins the ids of the stripes. */
+  readonly id: string;
 };
 
-function Drawing({ kind, labels, series, format, width, title }: Drawn) {
+/** The directions of the stripes of the second series and those after it, in degrees. */
+const STRIPES = [45, 0, 135, 90];
+
+/** The stripes of each series but the first, by which bars differ without their colours. */
+const Stripes = ({ id }: Pick<Drawn, 'id'>) => (
+  <defs>
+    {STRIPES.map((degrees, index) => (
+      <pattern
+        key={degrees}
+        id={`${id}-${index + 1}`}
+        width={6}
+        height={6}
+        patternUnits="userSpaceOnUse"
+        patternTransform={`rotate(${degrees})`}
+      >
+        <path d="M0 3H6" class="c-plot-stripe" />
+      </pattern>
+    ))}
+  </defs>
+);
+
+/** How the marks of a series look, beside its name. */
+const Key = ({ kind, stripes }: { readonly kind: Props['kind']; readonly stripes: string }) => (
+  <svg class="c-plot-key" width={kind === 'lines' ? 24 : 12} height={12} aria-hidden="true">
+    {kind === 'lines' ? <path class="c-plot-curve" d="M0 6H24" /> : <Bar stripes={stripes} x={0} y={0} width={12} height={12} />}
+  </svg>
+);
+
+function Drawing({ id, kind, labels, series, format, width, title }: Drawn) {
   const sums = labels.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const highest = kind === 'bars' ? Math.max(...sums, 0) : Math.max(...series.flatMap(({ values }) => values.map(Number)), 0);
   const marks = ticks(highest);
@@ -76,6 +108,7 @@ function Drawing({ kind, labels, series, format, width, title }: Drawn) {
   const shown = shownLabels(labels.length, inner, LABEL_WIDTH);
   return (
     <svg class="c-plot-drawing" width={width} height={HEIGHT} role="img" aria-label={title}>
+      {kind === 'bars' && <Stripes id={id} />}
       {marks.map((mark) => (
         <g key={mark}>
           <line x1={START} x2={width} y1={y(mark)} y2={y(mark)} class="c-plot-line" />
@@ -93,7 +126,7 @@ function Drawing({ kind, labels, series, format, width, title }: Drawn) {
           ),
       )}
       {kind === 'bars' ? (
-        <Bars labels={labels} series={series} format={format} slot={slot} x={x} y={y} />
+        <Bars id={id} labels={labels} series={series} format={format} slot={slot} x={x} y={y} />
       ) : (
         <Lines labels={labels} series={series} format={format} x={x} y={y} />
       )}
@@ -101,12 +134,28 @@ function Drawing({ kind, labels, series, format, width, title }: Drawn) {
   );
 }
 
+interface BarProps {
+  /** The id of its stripes; the first series has none. */
+  readonly stripes: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const Bar = ({ stripes, ...place }: BarProps) => (
+  <>
+    <rect class="c-plot-bar" {...place} rx={2} />
+    <rect class="c-plot-stripes" {...place} rx={2} fill={stripes.endsWith('-0') ? 'none' : `url(#${stripes})`} />
+  </>
+);
+
 type Marks = Pick<Drawn, 'labels' | 'series' | 'format'> & {
   readonly x: (at: number) => number;
   readonly y: (value: number) => number;
 };
 
-const Bars = ({ labels, series, format, slot, x, y }: Marks & { slot: number }) =>
+const Bars = ({ id, labels, series, format, slot, x, y }: Marks & { id: string; slot: number }) =>
   labels.map((label, at) => {
     const bar = Math.min(slot * (1 - GAP), 48);
     let below = 0;
@@ -117,17 +166,16 @@ const Bars = ({ labels, series, format, slot, x, y }: Marks & { slot: number }) 
           const from = below;
           below += value;
           return (
-            <rect
-              key={name}
-              class={`c-plot-bar c-series-${index + 1}`}
-              x={x(at) - bar / 2}
-              width={bar}
-              y={y(below)}
-              height={Math.max(y(from) - y(below), 0)}
-              rx={2}
-            >
+            <g key={name} class={`c-series-${index + 1}`}>
               <title>{`${label}, ${name}: ${format(value)}`}</title>
-            </rect>
+              <Bar
+                stripes={`${id}-${index}`}
+                x={x(at) - bar / 2}
+                width={bar}
+                y={y(below)}
+                height={Math.max(y(from) - y(below), 0)}
+              />
+            </g>
           );
         })}
       </g>

@@ -11,6 +11,7 @@ export const de: Texts<typeof en> = {
   menu: 'Menü',
   closeMenu: 'Menü schließen',
   navigation: 'Hauptmenü',
+  connection: 'Verbindung',
   notifications: 'Meldungen',
 
   'nav.files': 'Dateien',

@@ -8,6 +8,7 @@ export const en = {
   menu: 'Menu',
   closeMenu: 'Close menu',
   navigation: 'Main',
+  connection: 'Connection',
   notifications: 'Notifications',
 
   'nav.files': 'Files',

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { LookedAt } from '../../support/clients/looked-at.ts';
 import { SECTIONS } from '../../../pkg/http/app-page.ts';
 import { SAMPLE_PASSWORD } from '../../../pkg/local/demo/sample-data/people.ts';
 import { SAMPLE_TENANT } from '../../../pkg/local/demo/sample-data/sample-data.ts';
-import { ROOT } from '../../support/backends/backends.ts';
 import { type DemoTenant, signIn as apiOf } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
 import { addressOf, firstAdministrator, signIn } from './app.ts';
+import { addressOfRoute, ROUTES } from './app-routes.ts';
 import { OVER_PAGES, type Samples, samplesOf } from './over-pages.ts';
+import { inEnglish } from './words.ts';
 
 /** Each page as the sample data fill it. Nothing here changes them. */
 const where = await platform();
@@ -46,32 +45,7 @@ async function openSignedIn(path: string): Promise<void> {
   await shown.open(addressOf(tenant, path));
 }
 
-/** The paths of the app, as its list of routes has them: a new page is looked at without a line here. */
-const ROUTES = [...readFileSync(join(ROOT, 'pkg/web/app/routes.tsx'), 'utf8').matchAll(/\bpath: '([^']+)'/g)].map(
-  ([, path = '']) => path,
-);
-
-/** What stands for the parameters of a path. A route with one that is not here fails. */
-const PARAMETERS: Readonly<Record<string, () => string>> = {
-  '/files/:id?': () => `/files/${samples.folder('Field course')}`,
-  '/jobs/:id': () => `/jobs/${samples.job}`,
-  '/courses/:id': () => `/courses/${samples.course}`,
-  '/admin/lms/:id': () => `/admin/lms/${samples.registration}`,
-  '/admin/webhooks/:id': () => `/admin/webhooks/${samples.webhook}`,
-  '/admin/schedules/:id': () => `/admin/schedules/${samples.schedule}`,
-  '/admin/people/:id': () => `/admin/people/${samples.person}`,
-  '/admin/groups/:id': () => `/admin/groups/${samples.group}`,
-};
-
-function addressOfRoute(path: string): string {
-  if (path === '/search') return '/search?q=light';
-  if (!path.includes(':')) return path;
-  const address = PARAMETERS[path];
-  if (!address) throw new Error(`say in PARAMETERS which of the sample data ${path} shows`);
-  return address();
-}
-
-const CHECKED = 'has no findings of axe in light and dark, fits at 400 %% zoom and on a phone, and does not move';
+const CHECKED = 'has no findings of axe in light, dark and high contrast, fits at 400 %% zoom and on a phone, and does not move';
 
 // Before anybody signs in.
 test.each(['/sign-in', '/reset#a-token', '/reset'])(`%s ${CHECKED}`, async (path) => {
@@ -112,14 +86,20 @@ test('each section of the app has a route, or is looked at by its name', () => {
 });
 
 test.each([...ROUTES, '/account'])(`%s ${CHECKED}`, async (path) => {
-  await openSignedIn(addressOfRoute(path));
+  await openSignedIn(addressOfRoute(path, samples));
+
+  expect(await shown.findings()).toEqual([]);
+});
+
+test(`the API reference ${CHECKED.replace('%%', '%')}`, async () => {
+  await openSignedIn('/api/v1/reference');
 
   expect(await shown.findings()).toEqual([]);
 });
 
 test.each(OVER_PAGES)(`%s ${CHECKED}`, async (_what, path, reach) => {
   await openSignedIn(path(samples));
-  await reach(shown.page, samples);
+  await reach(shown.page, samples, inEnglish);
   await shown.settled();
   const frames = shown.page.frames().filter((frame) => frame !== shown.page.mainFrame());
 
@@ -136,20 +116,34 @@ test('a page that was spoilt is found to be so', async () => {
     main.style.overflowX = 'clip';
     heading.style.minWidth = '30rem';
     header.style.minWidth = '30rem';
+    const spoilt = (parent, style) => {
+      const button = parent.appendChild(document.createElement('button'));
+      button.textContent = 'x';
+      button.className = 'c-button';
+      button.style.cssText = 'min-block-size: 0; block-size: 12px; inline-size: 12px; padding: 0; ' + style;
+    };
+    spoilt(main, '');
+    spoilt(main, '');
+    spoilt(header, 'position: fixed; inset-block-end: -3rem');
     heading.style.animation = 'c-turn';
     heading.style.setProperty('animation-duration', '1s', 'important');
   })()`);
 
   const found = await shown.findings();
 
-  expect(found.map((finding) => /^[^:]+(?:: (?:h1|[\w-]+(?=:|$)))?/.exec(finding)?.[0])).toEqual(
+  expect(found.map((finding) => /^[^:]+(?:: (?:h1|button|[\w-]+(?=:|$)))?/.exec(finding)?.[0])).toEqual(
     expect.arrayContaining([
       'light: html-has-lang',
       'light: color-contrast',
       'dark: color-contrast',
+      'high contrast, light: color-contrast-enhanced',
+      'high contrast, dark: color-contrast-enhanced',
       'scrolls sideways at 400 % zoom',
       'cut off at 400 % zoom: h1',
       'scrolls sideways on a phone',
+      'out of reach on a phone: button',
+      'small on a phone',
+      'on a phone: target-size',
       'moves although nobody wants that: c-turn',
     ]),
   );

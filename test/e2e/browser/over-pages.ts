@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { DemoTenant } from '../../support/programs/demo-tenant.ts';
 import { waitFor } from '../../support/wait.ts';
-import { fromMenu } from './app.ts';
+import type { Say } from './words.ts';
 
 /** Ids of sample data, one of each kind. */
 export interface Samples {
@@ -67,16 +67,27 @@ export async function samplesOf({ admin }: DemoTenant): Promise<Samples> {
 const dialog = (page: Page): Locator => page.getByRole('dialog');
 const button = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('button', { name, exact: true }).first().click();
+const command = (page: Page, name: RegExp): Promise<void> => page.getByRole('menuitem', { name }).click();
+
+/** What leads from an address to what is looked at. `say` gives the words on the page, which are not always English. */
+type Reach = (page: Page, samples: Samples, say: Say) => Promise<unknown>;
+
 /** Clicks a button, after which a dialog is shown. */
-const opens = (name: string) => async (page: Page) => {
-  await button(page, name);
-  await dialog(page).waitFor();
-};
-const menuOf = (name: string, command: string) => async (page: Page) => {
-  await fromMenu(page, name, command);
-  await dialog(page).waitFor();
-};
-const previewOf = (name: string): [string, (samples: Samples) => string, (page: Page) => Promise<void>] => [
+const opens =
+  (name: string): Reach =>
+  async (page, _samples, say) => {
+    await button(page, say(name));
+    await dialog(page).waitFor();
+  };
+/** Chooses a command of the menu of a file or folder, which opens a dialog. */
+const menuOf =
+  (name: string, item: string): Reach =>
+  async (page, _samples, say) => {
+    await button(page, say('Actions of {name}', { name }));
+    await command(page, say(item));
+    await dialog(page).waitFor();
+  };
+const previewOf = (name: string): OverPage => [
   `the preview of ${name}`,
   (samples) => `/files?preview=${samples.file(name)}`,
   (page) => dialog(page).getByRole('heading', { name }).waitFor(),
@@ -91,52 +102,112 @@ const select = (page: Page, name: string): Promise<void> =>
 const at = (path: string) => (): string => path;
 
 /** Begins uploads that cannot arrive: nothing of the sample data changes. */
-async function uploadInVain(page: Page): Promise<void> {
+const uploadInVain: Reach = async (page, _samples, say) => {
   await page.route('**/api/v1/files', (route) => route.abort('connectionfailed'));
   await page.evaluate('window.showOpenFilePicker = undefined');
-  await button(page, 'Upload');
+  await button(page, say('Upload'));
   const choosing = page.waitForEvent('filechooser');
-  await page.getByRole('menuitem', { name: 'Upload files' }).click();
+  await command(page, say('Upload files'));
   await (
     await choosing
   ).setFiles([1, 2].map((n) => ({ name: `Tide gauge ${n}.csv`, mimeType: 'text/csv', buffer: Buffer.from('time,level\n') })));
-  await page.getByRole('region', { name: 'Uploads' }).getByText('There is no connection.').waitFor();
-}
+  await page
+    .getByRole('region', { name: say('Uploads') })
+    .getByText(say('There is no connection. Uploads continue when there is one.'))
+    .waitFor();
+};
 
-/** What lies over a page or opens in it: what it is, the address, and the way there. */
-export const OVER_PAGES: readonly [string, (samples: Samples) => string, (page: Page, samples: Samples) => Promise<unknown>][] = [
+/** What it is, the address, and the way there. */
+type OverPage = readonly [string, (samples: Samples) => string, Reach];
+
+/** What lies over a page or opens in it. */
+export const OVER_PAGES: readonly OverPage[] = [
   ['the form of a folder', at('/files'), opens('New folder')],
-  ['the menu of a file', at('/files'), (page) => button(page, 'Actions of Ideas for next year.txt')],
-  ['the menu of the account', at('/files'), (page) => button(page, /^Account/)],
+  [
+    'the menu of a file',
+    at('/files'),
+    (page, _samples, say) => button(page, say('Actions of {name}', { name: 'Ideas for next year.txt' })),
+  ],
+  ['the menu of the account', at('/files'), (page) => page.locator('.account-button').click()],
+  [
+    'the form of a new password',
+    at('/files'),
+    async (page, _samples, say) => {
+      await page.locator('.account-button').click();
+      await command(page, say('Change password …'));
+      await dialog(page).waitFor();
+    },
+  ],
+  [
+    'the main menu on a phone',
+    at('/files'),
+    async (page, samples, say) => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      await opens('Menu')(page, samples, say);
+    },
+  ],
+  [
+    'a page without a connection',
+    at('/files'),
+    async (page) => {
+      await page.context().setOffline(true);
+      await page.locator('.connection-note').waitFor();
+    },
+  ],
+  [
+    'toasts of three kinds in the gallery',
+    at('/design'),
+    async (page) => {
+      for (const name of ['Show a toast', 'Show a success', 'Show a failure']) await button(page, name);
+      await page.locator('.c-toast').nth(2).waitFor();
+    },
+  ],
+  [
+    'the menu of the looks in the gallery',
+    at('/design'),
+    (page) => button(page, 'As the system').then(() => page.getByRole('menu').waitFor()),
+  ],
   ['the list of shortcuts', at('/files'), (page) => page.keyboard.press('?').then(() => dialog(page).waitFor())],
-  ['what fills the storage', at('/files'), (page) => button(page, /used$/).then(() => dialog(page).waitFor())],
+  [
+    'what fills the storage',
+    at('/files'),
+    async (page) => {
+      await page.locator('.navigation-quota').click();
+      await dialog(page).waitFor();
+    },
+  ],
   ['the choice of a folder to move to', at('/files'), menuOf('Letter to the families.pdf', 'Move …')],
   [
     'a list with something selected, and its details',
     (samples) => `/files/${samples.folder('Thesis')}`,
-    async (page) => {
+    async (page, _samples, say) => {
       await select(page, 'Salt, wind and light');
       await page.keyboard.press('Alt+Enter');
-      await page.getByRole('tab', { name: 'Versions' }).click();
-      await page.getByRole('tabpanel').getByText('Version 1').waitFor();
+      await page.getByRole('tab', { name: say('Versions') }).click();
+      await page
+        .getByRole('tabpanel')
+        .getByText(say('Version {number}', { number: '1' }))
+        .waitFor();
     },
   ],
   [
     'the pictures of a folder',
     (samples) => `/files/${samples.folder('Photos')}`,
-    async (page) => {
-      await button(page, 'Pictures');
+    async (page, _samples, say) => {
+      await button(page, say('Pictures'));
       await page.locator('.files-thumbnail img').first().waitFor();
     },
   ],
   [
     'the dialog that shares, with the form of a link',
     at('/files'),
-    async (page) => {
-      await menuOf('Field course', 'Share …')(page);
-      await dialog(page).getByText('Owns this').waitFor();
-      await button(page, 'New link');
-      await dialog(page).getByRole('checkbox', { name: 'Ask for a password' }).check();
+    async (page, samples, say) => {
+      await menuOf('Field course', 'Share …')(page, samples, say);
+      await dialog(page).getByText(say('Owns this')).waitFor();
+      await button(page, say('New link'));
+      await dialog(page)
+        .getByRole('checkbox', { name: say('Ask for a password') })
+        .check();
     },
   ],
   ['the translation of a text', at('/files'), menuOf('Ideas for next year.txt', 'Translate …')],
@@ -151,7 +222,7 @@ export const OVER_PAGES: readonly [string, (samples: Samples) => string, (page: 
   [
     'the question before the trash is emptied',
     at('/trash'),
-    (page) => button(page, 'Empty the trash').then(() => page.getByRole('alertdialog').waitFor()),
+    (page, _samples, say) => button(page, say('Empty the trash')).then(() => page.getByRole('alertdialog').waitFor()),
   ],
   ['the form of a person', at('/admin/people'), opens('Add person')],
   ['the form of a group', at('/admin/groups'), opens('Add group')],
@@ -160,17 +231,21 @@ export const OVER_PAGES: readonly [string, (samples: Samples) => string, (page: 
   [
     'a delivery of a webhook',
     ({ webhook }) => `/admin/webhooks/${webhook}`,
-    async (page) => {
+    async (page, _samples, say) => {
       await button(page, 'file.created');
-      await dialog(page).getByRole('region', { name: 'What is sent' }).waitFor();
+      await dialog(page)
+        .getByRole('region', { name: say('What is sent') })
+        .waitFor();
     },
   ],
   [
     'the form of a schedule',
     at('/admin/schedules'),
-    async (page) => {
-      await opens('Add schedule')(page);
-      await dialog(page).getByRole('heading', { name: 'The next runs' }).waitFor();
+    async (page, samples, say) => {
+      await opens('Add schedule')(page, samples, say);
+      await dialog(page)
+        .getByRole('heading', { name: say('The next runs') })
+        .waitFor();
     },
   ],
 ];

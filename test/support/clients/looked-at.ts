@@ -1,14 +1,9 @@
 import type { Frame, Page, Request } from 'playwright-core';
 import { waitFor } from '../wait.ts';
-import { axeFindings } from './axe.ts';
+import { findingsInEachLook, findingsWhereNarrow } from './looks.ts';
 
 /** The size at which people usually see the pages. */
 const WIDE = { width: 1280, height: 800 };
-/** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
-const ZOOMED = { width: 320, height: 640 };
-const PHONE = { width: 390, height: 780 };
-/** A layout follows a new width within a frame or two; a busy machine takes longer. */
-const LAYOUT_MS = 10_000;
 /** What lasts no longer than this is no motion. */
 const BLINK_MS = 50;
 
@@ -23,27 +18,6 @@ const WATCH_MOTION = `(() => {
   };
   for (const type of ['animationstart', 'transitionrun']) addEventListener(type, note, true);
 })()`;
-
-/** What a person reads or uses, and part of which is beyond an edge of the screen where nothing scrolls to it. */
-const READ = 'a[href], button, input, select, textarea, summary, h1, h2, h3, p, dt, dd, th, td';
-const CUT_OFF = `[...document.querySelectorAll('${READ}')]
-  .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest('.c-hidden, [aria-hidden=true]'))
-  .filter((element) => {
-    const { left, right, width } = element.getBoundingClientRect();
-    return width > 1 && (left < -1 || right > innerWidth + 1);
-  })
-  .filter((element) => {
-    for (let box = element.parentElement; box; box = box.parentElement) {
-      const { overflowX, clipPath } = getComputedStyle(box);
-      if (/auto|scroll/.test(overflowX) && box.scrollWidth > box.clientWidth) return false;
-      // For screen readers alone: the heads of a table whose rows are cards.
-      if (clipPath === 'inset(50%)') return false;
-    }
-    return true;
-  })
-  .map((element) => element.tagName.toLowerCase() + ' "' + (element.ariaLabel ?? element.textContent ?? '').slice(0, 60) + '"')`;
-
-const FITS = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
 
 /** What stands for something that loads. The gallery shows these for their own sake. */
 const LOADING = `!!document.querySelector(':is(.c-skeleton, .c-spinner, .preview-frame-waiting):not(.gallery *)')`;
@@ -72,6 +46,9 @@ export class LookedAt {
 
   /** Opens an address at the usual size, and waits until the page shows what it has. */
   async open(url: string): Promise<void> {
+    // What was done to reach the page before does not hold for this one.
+    await this.page.unrouteAll({ behavior: 'ignoreErrors' });
+    await this.page.context().setOffline(false);
     await this.page.setViewportSize(WIDE);
     this.#underWay.clear();
     await this.page.goto(url);
@@ -85,48 +62,13 @@ export class LookedAt {
   }
 
   /**
-   * Returns what is wrong with what is shown: findings of axe in light and dark, what does not fit at 400 % zoom and on a phone,
-   * and motion. axe looks into the frames that are given, too.
+   * Returns what is wrong with what is shown: findings of axe in light, dark and high contrast, what does not fit at 400 % zoom
+   * and on a phone, and motion. axe looks into the frames that are given, too.
    */
   async findings(frames: readonly Frame[] = []): Promise<string[]> {
     const { page } = this;
-    const found: string[] = [];
-    // The dark page differs from the light one in its colours alone.
-    for (const [colorScheme, rules] of [
-      ['light', 'all rules'],
-      ['dark', 'colours'],
-    ] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      for (const shown of [page, ...frames])
-        found.push(...(await axeFindings(shown, rules)).map((finding) => `${colorScheme}: ${finding}`));
-    }
-    await page.setViewportSize(ZOOMED);
-    found.push(...(await unfitting(page, 'at 400 % zoom')));
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true });
-    await page.setViewportSize(PHONE);
-    found.push(...(await unfitting(page, 'on a phone')));
-    await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: false });
-    await devtools.detach();
+    const found = [...(await findingsInEachLook(page, [page, ...frames])), ...(await findingsWhereNarrow(page, page))];
     const moved = await page.evaluate<string[]>('[...movedLong]');
     return [...found, ...moved.map((name) => `moves although nobody wants that: ${name}`)];
   }
-}
-
-async function unfitting(page: Page, where: string): Promise<string[]> {
-  let found: string[] = [];
-  const look = async (): Promise<boolean> => {
-    const cutOff = await page.evaluate<string[]>(CUT_OFF);
-    found = [
-      ...((await page.evaluate<boolean>(FITS)) ? [] : [`scrolls sideways ${where}`]),
-      ...cutOff.map((what) => `cut off ${where}: ${what}`),
-    ];
-    return found.length === 0;
-  };
-  try {
-    await waitFor(`the page to fit ${where}`, look, LAYOUT_MS);
-  } catch {
-    await look();
-  }
-  return found;
 }

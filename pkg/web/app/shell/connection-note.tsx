@@ -34,8 +34,8 @@ export function ConnectionNote() {
   }, [isConnected]);
   if (isConnected) return null;
   return (
-    <p class="connection-note">
+    <aside class="connection-note" aria-label={t('connection')}>
       <Icon name="offline" size="s" /> {t('offline')}
-    </p>
+    </aside>
   );
 }
