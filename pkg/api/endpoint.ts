@@ -132,6 +132,11 @@ interface EndpointBase<Params> {
    */
   readonly followed?: boolean;
   /**
+   * True for a list that shows no secrets: its long pages are sent by gzip to whoever takes it. The size of a compressed page
+   * could tell of a secret beside text that somebody else chose (BREACH).
+   */
+  readonly compressed?: boolean;
+  /**
    * A GET of a list whose 200 is the whole list, one item per line, if `Accept` names one of these media types, NDJSON or CSV.
    */
   readonly exported?: readonly string[];

@@ -61,7 +61,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): H
     const params = parsed.success ? parsed.data : validate(shapes.params, ctx.params as unknown);
     const query = validate(shapes.query, parseQuery(ctx.search, forms));
     const cached = wanted?.cache === 'reply' ? cachedReply(admission.found) : undefined;
-    if (cached) return send(ctx, deps.apiUrl, cached);
+    if (cached) return send(ctx, endpoint, deps.apiUrl, cached);
     const request = new HandlerRequest(ctx);
     const sent = await readBody(ctx.req, endpoint, actor?.userUuid ?? ctx.state.address);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
@@ -73,7 +73,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): H
     if (wanted?.cache === 'reply') await cacheReply(admission.found, reply, deps.clock.now());
     if (readable && reply.status === 201)
       ctx.set('Location', `${new URL(deps.apiUrl).origin}${ctx.path}/${(reply.body as { id: string }).id}`);
-    return send(ctx, deps.apiUrl, reply);
+    return send(ctx, endpoint, deps.apiUrl, reply);
   };
   return deps.exact ? declaredProblems(endpoint, handler) : handler;
 }

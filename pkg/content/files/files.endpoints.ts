@@ -28,6 +28,7 @@ export const fileEndpoints = ({
     caller: { permission: 'read:files' },
     query: FileQuery,
     replies: { 200: FilePage },
+    compressed: true,
     errors: ['not_found'],
     handle: async ({ actor, query }) => reply(200, await lists.list(actor, query)),
   }),

@@ -32,6 +32,7 @@ const CHILDREN = {
   caller: { permission: 'read:folders' },
   query: ChildQuery,
   replies: { 200: ChildPage },
+  compressed: true,
 } as const;
 const CHANGE_ERRORS = ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'] as const;
 
@@ -71,6 +72,7 @@ export const folderEndpoints = ({
     caller: { permission: 'read:folders' },
     query: FolderQuery,
     replies: { 200: FolderPage },
+    compressed: true,
     errors: ['not_found', 'forbidden'],
     handle: async ({ actor, query }) => reply(200, await lists.list(actor, query)),
   }),

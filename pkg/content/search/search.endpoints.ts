@@ -12,6 +12,7 @@ export const searchEndpoints = (search: Search): Endpoint[] => [
     caller: { permission: 'read:files' },
     query: SearchQuery,
     replies: { 200: FoundPage },
+    compressed: true,
     errors: ['not_found'],
     handle: async ({ actor, query }) => reply(200, await search.find(actor, query)),
   }),

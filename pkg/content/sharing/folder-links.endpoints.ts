@@ -33,6 +33,7 @@ export const folderLinkEndpoints = (links: FolderLinks): Endpoint[] => [
     params: ShareParams,
     query: SharedChildQuery,
     replies: { 200: SharedChildPage },
+    compressed: true,
     errors: ['not_found', 'share_password_required', 'share_password_wrong', 'too_many_attempts'],
     handle: async ({ params, query, request }) => reply(200, await links.children(params.token, query, request)),
   }),

@@ -22,6 +22,7 @@ export const grantEndpoints = (grants: Grants, lists: AccessLists): Endpoint[] =
     caller: { permission: 'read:files' },
     query: SharedQuery,
     replies: { 200: SharedPage },
+    compressed: true,
     handle: async ({ actor, query }) => reply(200, await lists.sharedWith(actor, query)),
   }),
 ];

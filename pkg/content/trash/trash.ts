@@ -22,6 +22,7 @@ export const trashEndpoints = (deps: { db: Database; tasks: TaskRequests; clock:
     caller: { permission: 'read:files' },
     query: TrashQuery,
     replies: { 200: TrashPage },
+    compressed: true,
     handle: async ({ actor, query }) => reply(200, await listTrash(deps.db, actor, query)),
   }),
   endpoint({

@@ -39,6 +39,8 @@ export const HEADERS = {
     'The next page, rel="next" (RFC 8288); absent on the last.',
     '<https://files.example.org/api/v1/files?cursor=eyJzIjoi>; rel="next"',
   ),
+  Vary: text('On a long page of a list: the header by which it is compressed or not.', 'Accept-Encoding'),
+  'Content-Encoding': text('`gzip` on a long page of a list, for who accepts it; its entity tag is weak then.', 'gzip'),
   Location: text('Address of the new resource.', 'https://files.example.org/api/v1/files/7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11'),
   'Idempotency-Replayed': {
     description: 'This is the reply to an earlier request with the same Idempotency-Key.',
@@ -114,6 +116,8 @@ export function successHeaders(endpoint: Endpoint, status: number, created: bool
     ...ALWAYS,
     ...(tagged ? (['ETag'] as const) : []),
     ...(isOfList ? (['Link'] as const) : []),
+    ...(isOfList && endpoint.compressed ? (['Vary'] as const) : []),
+    ...(isOfList && endpoint.compressed && status === 200 ? (['Content-Encoding'] as const) : []),
     ...(status === 201 && created ? (['Location'] as const) : []),
     ...(endpoint.idempotent ? (['Idempotency-Replayed'] as const) : []),
     ...(endpoint.setsCookie ? (['Set-Cookie'] as const) : []),

@@ -104,7 +104,7 @@ test('every list has an entity tag, and a 304 with the headers that its 200 has'
   expect(lists.filter(({ method }) => method !== 'get')).toEqual([]);
   for (const list of [...lists, ...headOperationsOf(document).filter(isList)]) {
     const headers = (status: string): string[] => Object.keys(list.responses[status]?.headers ?? {});
-    expect([list.name, headers('304')]).toEqual([list.name, headers('200')]);
+    expect([list.name, headers('304')]).toEqual([list.name, headers('200').filter((header) => header !== 'Content-Encoding')]);
     expect([list.name, headers('304').includes('ETag'), list.responses['304']?.content]).toEqual([list.name, true, undefined]);
     expect(parametersOf(document, list).map(({ name }) => name)).toContain('If-None-Match');
   }
