@@ -99,7 +99,7 @@ export const WEB_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   reference: ['design', 'api'],
   lti: ['design', 'text'],
 };
-/** Tests that compare what the pages are made of with the codes of the server, with their styles, or with what a browser shows. */
+/** Tests that compare what the pages are made of with codes of the server, with styles, or with what a browser shows. */
 const WEB_CHECKS: readonly string[] = ['hack/web-contrast.test.ts', 'hack/web-text.test.ts', 'test/e2e/browser/german.test.ts'];
 
 export interface Import {

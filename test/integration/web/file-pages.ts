@@ -5,7 +5,7 @@ import { openSignedIn } from './app-pages.ts';
 
 export type Person = Awaited<ReturnType<TestTenant['user']>>;
 
-/** Makes files (`folder/name` in a folder), each with its path as its content. A path that ends with a slash is a folder alone. */
+/** Makes files (`folder/name` in a folder), each with its path as its content. A path that ends in a slash is a folder alone. */
 export async function add({ api }: Person, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const [folder, name] = path.includes('/') ? path.split('/') : [undefined, path];
