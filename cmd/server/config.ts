@@ -75,6 +75,9 @@ export const serverConfigSchema = z.object({
   CARREL_LIMIT_USER_PER_MINUTE: rateLimit(RATE_LIMITS.userPerMinute).describe('requests per user and minute, 100'),
   CARREL_LIMIT_TENANT_PER_MINUTE: rateLimit(RATE_LIMITS.tenantPerMinute).describe('requests a minute, 1000'),
   CARREL_LIMIT_IP_PER_HOUR: rateLimit(RATE_LIMITS.addressPerHour).describe('requests per address and hour, 10000'),
+  CARREL_LIMIT_DATABASE_BYTES: bytes()
+    .optional()
+    .describe('bytes that the tables may take, which pages show; the operator holds the limit; default: none is shown'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
   CARREL_TRASH_RETENTION_SECONDS: wholeNumber(3_600, 99_999 * 86_400)

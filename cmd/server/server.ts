@@ -32,18 +32,13 @@ export interface CarrelServer {
 export async function createServer(config: ServerConfig, options: ServerOptions): Promise<CarrelServer> {
   const features = options.features ?? FEATURES;
   const services = await createServices(config, features, options);
-  const { addresses, log, metrics, random } = services;
+  const { addresses, log, metrics, random, settings } = services;
   const { endpoints, pages } = createFeatures(features, services);
-  const limits = {
-    userPerMinute: config.CARREL_LIMIT_USER_PER_MINUTE,
-    tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,
-    addressPerHour: config.CARREL_LIMIT_IP_PER_HOUR,
-  };
   const requests = new RequestCounts(services, options.addRequestsEveryMs);
   const http = {
     ...services,
     requests,
-    admission: new RequestAdmission({ ...services, limits }),
+    admission: new RequestAdmission({ ...services, limits: settings.requests }),
     idempotency: new IdempotencyKeys(services),
     apiUrl: addresses.apiUrl,
     exact: options.exact ?? false,

@@ -90,6 +90,12 @@ export async function createServices(
       bucket: config.CARREL_S3_BUCKET,
       defaultQuota: config.CARREL_DEFAULT_USER_QUOTA_BYTES,
       maxUploadBytes: config.CARREL_MAX_UPLOAD_BYTES,
+      maxDatabaseBytes: config.CARREL_LIMIT_DATABASE_BYTES,
+      requests: {
+        userPerMinute: config.CARREL_LIMIT_USER_PER_MINUTE,
+        tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,
+        addressPerHour: config.CARREL_LIMIT_IP_PER_HOUR,
+      },
       trashRetentionMs: config.CARREL_TRASH_RETENTION_SECONDS * 1000,
       versions: { keep: config.CARREL_VERSIONS_KEEP, days: config.CARREL_VERSIONS_DAYS },
       egressAllow: config.CARREL_EGRESS_ALLOW,

@@ -67,6 +67,10 @@ export interface TenantSettings {
   readonly defaultQuota: number | undefined;
   /** The size limit of one file, in bytes. */
   readonly maxUploadBytes: number | undefined;
+  /** The bytes that the tenant's tables may take; undefined: the server does not know. The operator holds the limit. */
+  readonly maxDatabaseBytes: number | undefined;
+  /** The requests that are admitted: of a user and of all together in a minute, of an address in an hour. */
+  readonly requests: { readonly userPerMinute: number; readonly tenantPerMinute: number; readonly addressPerHour: number };
   /** The shortest time for which a deleted item can be restored. */
   readonly trashRetentionMs: number;
   /**

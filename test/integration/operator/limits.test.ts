@@ -12,6 +12,8 @@ test("spec.limits bounds a tenant's people together, also with its credentials; 
   const add = (bytes: number, entries: number) =>
     sql.query('UPDATE users SET storage_used = storage_used + $1, entries = entries + $2 WHERE NOT is_system', [bytes, entries]);
 
+  const limits = () => sql.query('SELECT storage, files FROM carrel.limits_of_tenant()');
+  const shown = [await limits()];
   await add(1_000, 1);
   await expect(add(25, 0)).rejects.toThrow('This institution may store 1024 bytes');
   await expect(add(0, 2)).rejects.toThrow('This institution has 2 files, folders');
@@ -22,10 +24,12 @@ test("spec.limits bounds a tenant's people together, also with its credentials; 
   await add(-500, 0);
   await cluster.tenants.patch(key, { spec: { limits: { storage: null, files: null } } });
   await condition(cluster.tenants, key, 'WithinLimits', 'True', 'HasRoom');
+  shown.push(await limits());
   await add(10_000, 10);
   await sql.close();
 
   expect(before).toMatchObject({ status: 'True', reason: 'HasRoom' });
+  expect(shown).toEqual([[{ storage: 1_024, files: 2 }], [{ storage: null, files: null }]]);
 });
 
 test('a limit that is set below what a tenant has is reached at once, by a count of that moment', async () => {

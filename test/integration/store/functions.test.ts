@@ -112,6 +112,7 @@ test('nobody but the operator may call a function, unless it is offered', async 
     'count_storage',
     'expire_audit',
     'fold',
+    'limits_of_tenant',
     'remaining_of_tenant',
     'reserve_storage',
     'store_files',

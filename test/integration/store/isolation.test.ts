@@ -103,6 +103,10 @@ test('a function that all tenants share acts for the caller’s role, whatever s
 
   await asB((tx) => tx.query(`SELECT carrel.audit_refused_sign_in('somebody@example.org', '{"request": "forged"}')`));
   expect(await asB((tx) => tx.query('SELECT carrel.expire_audit() AS deleted'))).toEqual([{ deleted: 1 }]);
+  const limit = (of: TenantLogin, bytes: number) =>
+    pool.query('UPDATE carrel.tenants SET storage_limit = $2 WHERE role = $1', [of.role, bytes]);
+  await Promise.all([limit(a, 1e12), limit(b, 2e12)]);
+  expect(await asB((tx) => tx.query('SELECT storage FROM carrel.limits_of_tenant()'))).toEqual([{ storage: 1e12 }]);
   for (const call of [
     `carrel.reserve_storage(gen_random_uuid(), 1, 1, 1, now(), now())`,
     `carrel.count_storage(NULL, 1, 1, now())`,

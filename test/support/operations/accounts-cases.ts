@@ -134,6 +134,7 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
   getUsage: { success: (w) => ({ params: { id: w.ada.user.id } }) },
 
   getSettings: administrators(() => ({})),
+  getTenantSettings: administrators(() => ({})),
   updateSettings: administrators(
     async (w) => {
       await w.tenant.db.query('UPDATE settings SET share_links_managed_by = NULL');

@@ -163,6 +163,7 @@ test('the ConfigMap holds sizes in bytes, times in seconds, and no limit of an u
     CARREL_TENANT_ID: '7',
     CARREL_TENANT_SLUG: 'north',
     CARREL_TENANT_RESOURCE: 'schools/north',
+    CARREL_LIMIT_DATABASE_BYTES: '53687091200',
     CARREL_DEFAULT_USER_QUOTA_BYTES: '10737418240',
     CARREL_TRASH_RETENTION_SECONDS: '2592000',
     CARREL_VERSIONS_KEEP: '50',

@@ -26,6 +26,7 @@ export const configMap = (
     CARREL_LIMIT_USER_PER_MINUTE: String(tenant.spec.limits.requestsPerUserPerMinute),
     CARREL_LIMIT_TENANT_PER_MINUTE: String(tenant.spec.limits.requestsPerTenantPerMinute),
     CARREL_LIMIT_IP_PER_HOUR: String(tenant.spec.limits.requestsPerIpPerHour),
+    CARREL_LIMIT_DATABASE_BYTES: bytes(tenant.spec.limits.database),
     CARREL_DEFAULT_USER_QUOTA_BYTES: bytes(tenant.spec.storage.defaultUserQuota),
     ...(tenant.spec.storage.maxUploadSize === undefined
       ? {}

@@ -76,6 +76,9 @@ const RESERVATIONS = `
  * any number. It throws as hold_limits does where the person or the tenant may have no more files. What is decided is decided by
  * hold_limits, when the bytes are counted.
  *
+ * limits_of_tenant returns the limits themselves, for administrators to see; null: none. A tenant that provisioning has not made
+ * here has no row.
+ *
  * SQLSTATE CL001: of the person, CL002: of the tenant. The messages are for people.
  */
 const LIMITS = `
@@ -148,7 +151,13 @@ const LIMITS = `
     -- Null where only files are bounded.
     RETURN CASE WHEN bound.storage IS NOT NULL THEN greatest(0, bound.storage - together.bytes - ${RESERVED}) END;
   END $$;
-  ${offer('carrel_tenant', 'remaining_of_tenant')}
+
+  CREATE OR REPLACE FUNCTION carrel.limits_of_tenant() RETURNS TABLE (storage bigint, files bigint)
+  LANGUAGE plpgsql STABLE ${AS_OWNER} SET search_path = '' AS $$
+  BEGIN
+    RETURN QUERY SELECT t.storage_limit, t.files_limit FROM carrel.tenants t WHERE t.role = carrel.role_of_caller();
+  END $$;
+  ${offer('carrel_tenant', 'remaining_of_tenant', 'limits_of_tenant')}
 `;
 
 /** Quotas of people and limits of tenants. */
