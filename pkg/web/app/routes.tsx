@@ -104,6 +104,7 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/admin/usage', page: page(async () => (await import('./admin/usage/usage-page.tsx')).UsagePage) },
   { path: '/admin/audit', page: page(async () => (await import('./admin/audit/audit-page.tsx')).AuditPage) },
   { path: '/admin/links', page: page(async () => (await import('./admin/link-rules-page.tsx')).LinkRulesPage) },
+  { path: '/admin/tenant', page: page(async () => (await import('./admin/tenant/tenant-page.tsx')).TenantPage) },
   { path: '/design', page: page(async () => (await import('../design/gallery/gallery.tsx')).Gallery) },
 ];
 

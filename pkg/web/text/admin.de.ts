@@ -14,6 +14,7 @@ export const de: Texts<typeof en> = {
   groups: 'Gruppen',
   usage: 'Nutzung',
   audit: 'Protokoll',
+  tenant: 'Einrichtung',
 
   webhooks: 'Webhooks',
   schedules: 'Zeitpläne',

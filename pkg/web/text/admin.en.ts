@@ -11,6 +11,7 @@ export const en = {
   groups: 'Groups',
   usage: 'Usage',
   audit: 'Audit log',
+  tenant: 'Institution',
 
   webhooks: 'Webhooks',
   schedules: 'Schedules',

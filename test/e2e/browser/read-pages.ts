@@ -161,6 +161,7 @@ const OF_ADMINISTRATION: readonly ReadPage[] = [
   },
   { name: 'schedule', at: ({ scheduleId }) => `/admin/schedules/${scheduleId}` },
   { name: 'link-rules', at: () => '/admin/links' },
+  { name: 'tenant', at: () => '/admin/tenant' },
   { name: 'audit', at: () => '/admin/audit?what=group.create' },
 ];
 

@@ -16,6 +16,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`\\b(?:${DAY}, )?${MONTH} \\d{1,2}(?:, \\d{4})?\\b`, 'g'), 'DATE'],
   [/\b\d{1,2}:\d{2}(?::\d{2})?(?:\s[AP]M)?(?:\s(?:UTC|GMT[+-]?\d*))?/g, 'TIME'],
   [/\b\d+ (?:sec|min|hr)\b/g, 'DURATION'],
+  // What the tables of a tenant take.
+  [/\b[\d.]+ MB(?= of 50 GB)/g, 'SIZE'],
   [/(?<=heading |region )"(?:Today|Yesterday)"/g, '"DAY"'],
   [/(?:\b127\.0\.0\.1\b|\b0:0:0:0::\/64|::1\b)/g, 'ADDRESS'],
 ];

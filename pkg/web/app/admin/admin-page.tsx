@@ -15,6 +15,7 @@ const PAGES: readonly { readonly href: string; readonly label: Key; readonly per
   { href: '/admin/webhooks', label: 'webhooks', permission: 'read:webhooks' },
   { href: '/admin/schedules', label: 'schedules', permission: 'read:schedules' },
   { href: '/admin/links', label: 'rules.title', permission: 'read:settings' },
+  { href: '/admin/tenant', label: 'tenant', permission: 'read:settings' },
   { href: '/admin/audit', label: 'audit', permission: 'read:audit' },
 ];
 

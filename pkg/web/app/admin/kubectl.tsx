@@ -3,12 +3,6 @@ import { IconButton } from '../../design/icon-button.tsx';
 import { t } from '../../text/admin.ts';
 import './kubectl.css';
 
-/** Returns the line that opens a resource (`namespace/name`) in an editor. */
-export function kubectlEdit(kind: string, resource: string | null): string {
-  const [namespace, name] = resource?.split('/') ?? [];
-  return name === undefined ? `kubectl edit ${kind}` : `kubectl edit ${kind} -n ${namespace} ${name}`;
-}
-
 /** A line for a shell, by which somebody changes what Kubernetes manages. */
 export function Kubectl({ line }: { readonly line: string }) {
   const [isCopied, setCopied] = useState(false);

@@ -12,7 +12,8 @@ import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { AdminPage } from './admin-page.tsx';
-import { Kubectl, kubectlEdit } from './kubectl.tsx';
+import { kubectlEdit } from './kubectl-line.ts';
+import { Kubectl } from './kubectl.tsx';
 import { PageProblem } from './page-problem.tsx';
 import { useSubmit } from '../use-submit.ts';
 

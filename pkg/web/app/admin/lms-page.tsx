@@ -10,7 +10,8 @@ import { ProblemNote } from '../problem-note.tsx';
 import { useClient, useMay } from '../services.ts';
 import { usePages } from '../use-pages.ts';
 import { AdminPage } from './admin-page.tsx';
-import { Kubectl, kubectlEdit } from './kubectl.tsx';
+import { kubectlEdit } from './kubectl-line.ts';
+import { Kubectl } from './kubectl.tsx';
 import { ConnectLmsDialog } from './connect-lms-dialog.tsx';
 import './lms-page.css';
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Notice } from '../../design/badge.tsx';
-import { Kubectl, kubectlEdit } from './kubectl.tsx';
+import { kubectlEdit } from './kubectl-line.ts';
+import { Kubectl } from './kubectl.tsx';
 
 interface Props {
   /** What manages it, and that it is changed there. */
