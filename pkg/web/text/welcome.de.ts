@@ -14,6 +14,8 @@ export const de: Texts<typeof en> = {
   'lms.text': 'Kurse öffnen sich dann hier ohne Passwort, und Bewertungen kommen in der Bewertungsübersicht an.',
   rules: 'Regeln für Links festlegen',
   'rules.text': 'Entscheiden Sie, ob Links ein Passwort brauchen, wann sie enden und ob sie Uploads annehmen.',
+  limits: 'Grenzen ansehen',
+  'limits.text': 'Speicherplatz, Anfragen, Adressen und Fristen: was Kubernetes festlegt, und wie es geändert wird.',
   schedules: 'Regelmäßige Arbeit planen',
   'schedules.text': 'Leeren Sie den Papierkorb, archivieren Sie einen Ordner oder prüfen Sie alle Dateien, zu Zeiten Ihrer Wahl.',
   files: 'Dateien hochladen',

@@ -11,6 +11,8 @@ export const en = {
   'lms.text': 'Courses then open here without a password, and grades arrive in the grade book.',
   rules: 'Set the rules for links',
   'rules.text': 'Decide whether links need a password, when they end, and whether they take uploads.',
+  limits: 'See your limits',
+  'limits.text': 'Storage, requests, addresses, and how long things are kept: what Kubernetes sets, and how it is changed.',
   schedules: 'Schedule recurring work',
   'schedules.text': 'Empty the trash, archive a folder or verify all files, at times that you choose.',
   files: 'Upload files',

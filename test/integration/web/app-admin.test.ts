@@ -34,7 +34,7 @@ test('the first administrator is welcomed with what to do next, until they go to
   await page.reload();
   await page.getByRole('navigation', { name: 'Path' }).waitFor();
 
-  expect(links).toEqual(['/admin/people', '/admin/lms', '/admin/links', '/admin/schedules', '/files']);
+  expect(links).toEqual(['/admin/people', '/admin/lms', '/admin/links', '/admin/tenant', '/admin/schedules', '/files']);
 });
 
 test('a person changes their password, stays signed in, and is signed out elsewhere', async () => {

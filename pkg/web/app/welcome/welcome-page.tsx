@@ -40,6 +40,7 @@ export function Welcome({ onLeave }: { readonly onLeave?: () => void }) {
     { icon: 'key', title: 'password', text: 'password.text', open: () => void changePassword(), isDone: false },
     { icon: 'course', title: 'lms', text: 'lms.text', href: '/admin/lms', isDone: features.lti },
     { icon: 'link', title: 'rules', text: 'rules.text', href: '/admin/links', isDone: false },
+    { icon: 'settings', title: 'limits', text: 'limits.text', href: '/admin/tenant', isDone: false },
     { icon: 'recent', title: 'schedules', text: 'schedules.text', href: '/admin/schedules', isDone: false },
     { icon: 'upload', title: 'files', text: 'files.text', href: '/files', isDone: quota.used > 0 },
   ];
