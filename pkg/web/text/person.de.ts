@@ -46,6 +46,7 @@ export const de: Texts<typeof en> = {
   signedOut: '{name} ist überall abgemeldet.',
 
   deactivated: '{name} kann sich nicht mehr anmelden.',
+  undo: 'Rückgängig',
   activated: '{name} kann sich wieder anmelden.',
 
   delete: 'Löschen',

@@ -43,6 +43,7 @@ export const en = {
   signedOut: '{name} is signed out everywhere.',
 
   deactivated: '{name} can no longer sign in.',
+  undo: 'Undo',
   activated: '{name} can sign in again.',
 
   delete: 'Delete',

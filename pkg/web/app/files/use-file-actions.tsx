@@ -29,7 +29,8 @@ export interface FileActions {
   readonly paste: (clip: Clip, folderId: string | null) => void;
   /** Asks where to. */
   readonly askDestination: (kind: 'move' | 'copy', entries: readonly Entry[]) => void;
-  readonly setTag: (entries: readonly Entry[], tagId: string, isSet: boolean) => Promise<void>;
+  /** `onChange` is called after the change, and after somebody has undone it. */
+  readonly setTag: (entries: readonly Entry[], tagId: string, isSet: boolean, onChange?: () => void) => Promise<void>;
   /** Saves one file, one folder as an archive, or several as an archive with the name of the list that they are from. */
   readonly download: (entries: readonly Entry[], list: string) => void;
   readonly rename: (entry: Entry, name: string) => Promise<void>;
@@ -122,6 +123,26 @@ export function useFileActions(list: EntryList): FileActions {
     );
   const purge = (entries: readonly Entry[]): Promise<void> =>
     run(entries, { operation: 'purge' }, { running: t('purging'), done: (n) => count('purged', n), leaves: true });
+  const tagAgain = async (batch: Batch, files: readonly Entry[], isWhole: boolean, tagId: string, onChange?: () => void) => {
+    try {
+      const changed = isWhole ? files : await (await loadedLater(() => import('./put-back.ts'))).changedBy(client, batch, files);
+      await setTag(changed, tagId, true, onChange);
+    } catch (error) {
+      say(error);
+    }
+  };
+  const setTag: FileActions['setTag'] = async (entries, tagId, isSet, onChange) => {
+    const files = entries.filter(({ type }) => type === 'file');
+    const says: Says = isSet
+      ? { running: t('tagging'), done: (n) => count('tagged', n) }
+      : {
+          running: t('tagging'),
+          done: (n) => count('untagged', n),
+          undo: (batch, isWhole) => void tagAgain(batch, files, isWhole, tagId, onChange),
+        };
+    await run(files, { operation: isSet ? 'tag' : 'untag', arguments: { tag_id: tagId } }, says);
+    onChange?.();
+  };
 
   const download = async (entries: readonly Entry[], title: string): Promise<void> => {
     const [first, ...others] = entries;
@@ -154,12 +175,7 @@ export function useFileActions(list: EntryList): FileActions {
           leaves: true,
         },
       ),
-    setTag: (entries, tagId, isSet) =>
-      run(
-        entries.filter(({ type }) => type === 'file'),
-        { operation: isSet ? 'tag' : 'untag', arguments: { tag_id: tagId } },
-        { running: t('tagging'), done: (n) => count('tagged', n) },
-      ),
+    setTag,
     download: (entries, title) => void download(entries, title),
     rename: async (entry, name) => {
       const options = { path: { id: entry.id }, body: { name }, ifMatch: entry.etag };

@@ -42,12 +42,14 @@ export function usePersonActions({ onChanged, onDeleted }: Changes): Actions {
   };
   const setActive = async (user: User, is_active: boolean): Promise<void> => {
     try {
-      onChanged(await client.patch('/users/{id}', { path: { id: user.id }, body: { is_active }, ifMatch: user.etag }));
+      const now = await client.patch('/users/{id}', { path: { id: user.id }, body: { is_active }, ifMatch: user.etag });
+      onChanged(now);
       const name = nameOf(user);
-      toasts.show({
-        text: is_active ? t('activated', { name }) : t('deactivated', { name }),
-        tone: is_active ? 'success' : 'neutral',
-      });
+      if (is_active) toasts.show({ text: t('activated', { name }), tone: 'success' });
+      else {
+        const undo = { label: t('undo'), onSelect: () => void setActive(now, true) };
+        toasts.show({ text: t('deactivated', { name }), action: undo });
+      }
     } catch (error) {
       failureToast(error);
     }

@@ -59,7 +59,7 @@ function Tags({ entry, actions }: { readonly entry: Entry; readonly actions: Fil
     (signal) => client.get('/files/{id}/tags', { path: { id: entry.id }, query: { sort: 'name', limit: 200 }, signal }),
     [entry.id],
   );
-  const set = (id: string, isSet: boolean): void => void actions.setTag([entry], id, isSet).then(reload);
+  const set = (id: string, isSet: boolean): void => void actions.setTag([entry], id, isSet, reload);
   return (
     <section class="files-section" aria-label={t('tags')}>
       <h3>{t('tags')}</h3>
