@@ -162,6 +162,7 @@ test('a page whose cookie became another person’s is loaded anew, and its requ
 
   expect(await session.renewed('token-1')).toBeUndefined();
   expect([others, session.state.value.name]).toEqual([['reload'], 'signed-out']);
+  expect(session.isSignOutWished).toBe(false);
 });
 
 test('signing out ends the session on the page even if no server answers', async () => {
@@ -170,5 +171,6 @@ test('signing out ends the session on the page even if no server answers', async
 
   await expect(session.signOut()).rejects.toMatchObject({ code: 'unreachable' });
   expect(session.state.value).toEqual({ name: 'signed-out' });
+  expect(session.isSignOutWished).toBe(true);
   expect([asked[1], others]).toEqual([{ path: '/logout', token: 'token-1' }, ['signed out']]);
 });

@@ -46,6 +46,8 @@ interface Waiter {
  */
 export class Session implements Tokens {
   readonly state = new Observed<SessionState>({ name: 'starting' });
+  /** True: the last session ended because the person wished so. */
+  isSignOutWished = false;
   readonly #deps: SessionDeps;
   readonly #waiters = new Set<Waiter>();
   #token: Token | undefined;
@@ -96,9 +98,10 @@ export class Session implements Tokens {
     }
   }
 
-  /** Forgets the session: requests that wait for it fail. */
-  leave(): void {
+  /** Forgets the session: requests that wait for it fail. `isWished`: the person signs out. */
+  leave({ isWished = true } = {}): void {
     this.#drop();
+    this.isSignOutWished = isWished;
     this.state.set({ name: 'signed-out' });
     this.#resume(undefined);
   }
@@ -157,7 +160,7 @@ export class Session implements Tokens {
   #open({ access_token, expires_in, user }: SignedIn): void {
     const { value } = this.state;
     if ('user' in value && value.user.id !== user.id) {
-      this.leave();
+      this.leave({ isWished: false });
       this.#deps.onOtherPerson();
       return;
     }

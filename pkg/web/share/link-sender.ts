@@ -24,6 +24,8 @@ export class LinkSender implements Sender {
   readonly sent: Observed<readonly SentFile[]>;
   /** The name that the sender typed. */
   sender = '';
+  /** A link knows no keys: a small file whose reply is lost with the page may have arrived. */
+  readonly isRepeatable = false;
   readonly #link: Link;
   readonly #ask: Ask;
   /** Bytes of the largest file that the link took when it was last asked. */

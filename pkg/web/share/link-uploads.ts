@@ -25,7 +25,8 @@ function start(link: Link, folder: SharedFolder): LinkUploads {
     if (pause > 0) uploader.queue.hold = { reason: 'busy', until: Date.now() + pause };
   });
   const sender = new LinkSender({ link, ask, folder });
-  const uploader = new Uploader({ sender, kept: new KeptUploads(`link ${link.token}`), now: () => Date.now() });
+  const kept = new KeptUploads(`link ${link.token}`, () => uploader.cannotKeep());
+  const uploader = new Uploader({ sender, kept, now: () => Date.now() });
   const offline = (): void => void (uploader.queue.hold = { reason: 'offline' });
   if (!navigator.onLine) offline();
   addEventListener('offline', offline);

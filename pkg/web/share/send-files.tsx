@@ -69,7 +69,7 @@ export function SendFiles({ link, folder, onSent, isShown = true, onShow }: Prop
   sender.sender = name.trim();
 
   useEffect(() => {
-    const text = announcer.next(summary, search.isRunning);
+    const text = announcer.next(summary, search.isRunning, uploader.reload);
     if (text !== undefined) announce(text);
   });
   const shownSent = useRef(sent);

@@ -2,6 +2,8 @@ import { expect, test } from '@jest/globals';
 import { Announcer } from './announce.ts';
 import { Queue } from './queue.ts';
 
+const A_TXT = { folderId: null, path: ['a.txt'], file: undefined, size: 10 };
+
 const queueOf = (count: number): Queue => {
   const queue = new Queue({ now: () => 0, onChange: () => undefined });
   queue.add(Array.from({ length: count }, (_, n) => ({ folderId: null, path: [`${n}.txt`], file: undefined, size: 10 })));
@@ -85,9 +87,36 @@ test('a screen reader hears of no start while uploads are stopped, or while file
 
 test('a screen reader hears of uploads that a reload interrupted', () => {
   const [queue, announcer] = [queueOf(0), new Announcer()];
-  queue.add([{ folderId: null, path: ['a.txt'], file: undefined, size: 10 }], 'interrupted');
+  queue.add([{ ...A_TXT, state: 'interrupted', onTaken: 'ask', problem: undefined, canRead: false }]);
 
   expect([announcer.next(queue.summary()), announcer.next(queue.summary())]).toEqual(['1 upload was interrupted.', undefined]);
+});
+
+test('a screen reader hears that uploads continue after a reload, and once that a file of them has changed', () => {
+  const [queue, announcer] = [queueOf(8), new Announcer()];
+  const reload = { continued: 8, changed: [] as string[], isKept: true };
+  const said = [announcer.next(queue.summary(), false, reload)];
+  for (const changed of [['a.txt'], ['a.txt', 'b.txt']])
+    said.push(announcer.next(queue.summary(), false, { ...reload, changed }));
+
+  expect(said).toEqual([
+    'Upload of 8 files continues.',
+    '1 file has changed meanwhile, and is uploaded from its beginning.',
+    undefined,
+  ]);
+});
+
+test('a screen reader hears once that the browser keeps nothing', () => {
+  const [queue, announcer] = [queueOf(1), new Announcer()];
+  const reload = { continued: 0, changed: [], isKept: true };
+  const said = [announcer.next(queue.summary(), false, reload)];
+  for (let time = 0; time < 2; time += 1) said.push(announcer.next(queue.summary(), false, { ...reload, isKept: false }));
+
+  expect(said).toEqual([
+    'Upload of 1 file has started.',
+    'This browser cannot remember all uploads. If you close or reload the page, add the rest again.',
+    undefined,
+  ]);
 });
 
 test('a screen reader hears once that names are taken, and the end only after the answer', () => {
@@ -106,7 +135,7 @@ test('a screen reader hears once that names are taken, and the end only after th
 test('a second list of uploads is heard with its own numbers', () => {
   const [queue, announcer] = [queueOf(4), new Announcer()];
   spoken(queue, announcer, (id) => queue.done(id, 'file'));
-  queue.add([{ folderId: null, path: ['b.txt'], file: undefined, size: 10 }]);
+  queue.add([{ ...A_TXT, path: ['b.txt'] }]);
 
   const said = spoken(queue, announcer, (id) => queue.done(id, 'file'));
   expect([said[0], said.at(-1)]).toEqual(['Upload of 1 file has started.', '1 file uploaded.']);

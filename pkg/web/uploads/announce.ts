@@ -1,12 +1,15 @@
 import { count, t } from '../text/uploads.ts';
 import { holdInWords } from './in-words.ts';
 import type { Hold, Summary } from './queue.ts';
+import type { Reload } from './uploader.ts';
 
 const STEP = 25;
+const NO_RELOAD: Omit<Reload, 'restoring'> = { continued: 0, changed: [], isKept: true };
 
 /**
  * Says what a screen reader reads out during uploads: the start, each quarter, the first failure, what the person has to decide,
- * and the end with all failures. Anything more would drown what the person does meanwhile.
+ * and the end with all failures; after a reload the first file that has changed, and once that the browser keeps nothing.
+ * Anything more would drown what the person does meanwhile.
  */
 export class Announcer {
   readonly #holdText: (hold: Hold) => string;
@@ -16,6 +19,9 @@ export class Announcer {
   #isAsking = false;
   #isInterrupted = false;
   #isStopped = false;
+  #continued = 0;
+  #isChanged = false;
+  #isKept = true;
   /** Uploads of the list that were done before this run. */
   #doneBefore = 0;
 
@@ -24,7 +30,7 @@ export class Announcer {
   }
 
   /** Returns what to say after a change; undefined: nothing. `isSearching`: more files are found, so nobody knows how many. */
-  next({ count: number, part, hold }: Summary, isSearching = false): string | undefined {
+  next({ count: number, part, hold }: Summary, isSearching = false, reload = NO_RELOAD): string | undefined {
     const open = number.waiting + number.preparing + number.sending;
     const quarter = Math.floor((part * 100) / STEP);
     const said: string[] = [];
@@ -36,8 +42,17 @@ export class Announcer {
       this.#quarter = quarter;
       // What is done is removed when files are added; the first of them may be done by now.
       if (number.done < this.#doneBefore) this.#doneBefore = 0;
-      said.push(count('spoken.started', open + number.done - this.#doneBefore));
+      const isContinued = reload.continued > this.#continued;
+      said.push(count(isContinued ? 'spoken.continued' : 'spoken.started', open + number.done - this.#doneBefore));
     }
+    this.#continued = reload.continued;
+    if (!reload.isKept && this.#isKept && open > 0) {
+      this.#isKept = false;
+      said.push(t('notKept'));
+    }
+    const { length: changed } = reload.changed;
+    if (changed > 0 && !this.#isChanged) said.push(count('spoken.changed', changed));
+    this.#isChanged = changed > 0;
     const isFirstFailure = number.failed > 0 && this.#failed === 0;
     if (isFirstFailure) said.push(count('spoken.failed', number.failed));
     if (number.conflict > 0 && !this.#isAsking) said.push(t('spoken.conflicts'));

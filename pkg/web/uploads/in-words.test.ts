@@ -28,6 +28,20 @@ test('a row shows bytes, speed and remaining time of what is being sent', () => 
   expect(upload && stateInWords(upload, queue)).toBe('2 MB of 10 MB · 1 MB/s · 8 sec left');
 });
 
+test('an interrupted upload says what the person has to do, one whose file has changed that it starts anew', () => {
+  const queue = queueOf({ now: 0 });
+  const kept = { ...task(MIB), onTaken: 'ask', problem: undefined } as const;
+  queue.add([
+    { ...kept, state: 'interrupted', canRead: false },
+    { ...kept, state: 'interrupted', canRead: true },
+    { ...kept, state: 'waiting', canRead: true },
+  ]);
+  queue.setFile(3, new File(['x'], 'a.txt'), true);
+
+  const words = queue.ids.map((id) => queue.get(id)).map((upload) => upload && stateInWords(upload, queue));
+  expect(words).toEqual(['Interrupted: choose the file again', 'Interrupted: press Continue', 'Has changed: starts anew']);
+});
+
 test('a failure says what to do, and the id of a request that failed for no known reason', () => {
   expect(problemInWords({ code: 'payload_too_large', message: 'x', requestId: 'r-1' })).toBe(
     'The file is larger than this institution allows.',

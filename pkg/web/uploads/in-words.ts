@@ -32,12 +32,14 @@ export function stateInWords(upload: Upload, queue: Queue): string {
     case 'failed':
       return upload.problem ? problemInWords(upload.problem) : t('refused.page_failed');
     case 'waiting':
-      return t(queue.hold?.reason === 'offline' ? 'state.offline' : 'state.waiting');
+      if (queue.hold?.reason === 'offline') return t('state.offline');
+      return t(upload.isChanged ? 'state.changed' : 'state.waiting');
+    case 'interrupted':
+      return t(upload.canRead ? 'state.unread' : 'state.interrupted');
     case 'done':
       return t(upload.fileId === undefined ? 'state.folder' : 'state.done');
     case 'preparing':
     case 'conflict':
-    case 'interrupted':
     case 'skipped':
       return t(`state.${upload.state}`);
   }

@@ -1,18 +1,31 @@
-import { newId } from '../api/new-id.ts';
+import { BatchedWrites, type Changes } from './batched-writes.ts';
+import type { Problem } from './problem.ts';
 import type { OnTaken } from './queue.ts';
+import { Tab } from './tab.ts';
 
-/** What the browser keeps of an unfinished upload of a large file, so that it continues after a reload. */
+/** How an upload continues after a reload. */
+export type KeptState = 'waiting' | 'paused' | 'conflict' | 'failed';
+
+/** An upload that is not done, as the browser keeps it so that it continues after a reload. */
 export interface KeptUpload {
   readonly key: string;
   /** The id of the person who uploads: another one at this browser does not see it. */
   readonly person: string;
   /** The tab that uploads it. */
   readonly tab: string;
+  /** Its place in the list: a later one has a higher number. */
+  readonly order: number;
   readonly folderId: string | null;
   readonly path: readonly string[];
+  /** True: it is an empty folder. */
+  readonly isFolder: boolean;
   readonly size: number;
   readonly lastModified: number;
   readonly onTaken: OnTaken;
+  readonly state: KeptState;
+  readonly problem?: Problem | undefined;
+  /** The server carries out requests with this key once. */
+  readonly requestKey: string;
   /** Where the server has its bytes; '': it has none. */
   readonly url: string;
   /** Reads the file again. Only some browsers have it. */
@@ -23,71 +36,165 @@ export interface KeptUpload {
 
 const DATABASE = 'carrel-uploads';
 const STORE = 'uploads';
+/** 1 kept large files only, and no state. */
+const VERSION = 2;
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 /**
  * Unfinished uploads in IndexedDB. Where the browser allows no storage, it keeps nothing: uploads work, and a reload ends them.
+ *
+ * Invariants:
+ * - Of several tabs one at most continues an upload: that which uploads it, or the first that asks once it is gone.
+ * - Nobody gets what another person has kept.
+ * - Once a person has signed out, nothing of theirs is kept, and no tab keeps more until they sign in again.
  */
 export class KeptUploads {
   readonly #person: string;
-  readonly #tab = newId();
-  readonly #database: Promise<IDBDatabase | undefined>;
-  /** Lets others take over what this one has kept. */
-  release = (): void => undefined;
+  readonly #tab = new Tab();
+  readonly #database: Promise<IDBDatabase>;
+  readonly #writes: BatchedWrites<KeptUpload>;
+  /** Keys that may be in the database. */
+  readonly #stored = new Set<string>();
+  readonly #closed = new AbortController();
+  #isHeld = false;
 
-  constructor(person: string) {
+  /** `onFailure`: called once, when the browser cannot keep something. */
+  constructor(person: string, onFailure: () => void) {
     this.#person = person;
-    this.#database = opened().catch(() => undefined);
-    // The lock shows other tabs that this one is alive; the browser releases it with the tab.
-    const held = new Promise<void>((resolve) => (this.release = resolve));
-    void navigator.locks?.request(lockOf(this.#tab), () => held).catch(() => undefined);
+    this.#database = opened();
+    this.#database.catch(() => undefined);
+    this.#writes = new BatchedWrites({ write: (changes) => this.#write(changes), onFailure });
+    const { signal } = this.#closed;
+    const flush = (): void => void this.#writes.flush();
+    addEventListener('pagehide', flush, { signal });
+    document.addEventListener('visibilitychange', () => document.hidden && flush(), { signal });
   }
 
-  async put(upload: Omit<KeptUpload, 'person' | 'tab' | 'keptAt'>): Promise<void> {
-    const record: KeptUpload = { ...upload, person: this.#person, tab: this.#tab, keptAt: Date.now() };
-    // A handle that cannot be stored must not cost the rest of the record.
-    await this.#write((store) => store.put(record)).catch(() =>
-      this.#write((store) => store.put({ ...record, handle: undefined })),
-    );
+  /** Keeps it a moment later; the last of several forms counts. */
+  put(upload: Omit<KeptUpload, 'person' | 'tab' | 'keptAt'>): void {
+    if (this.#isHeld || this.#closed.signal.aborted) return;
+    this.#writes.put(upload.key, { ...upload, person: this.#person, tab: this.#tab.id, keptAt: Date.now() });
   }
 
-  async delete(key: string): Promise<void> {
-    await this.#write((store) => store.delete(key));
+  delete(key: string): void {
+    if (!this.#closed.signal.aborted) this.#writes.delete(key);
   }
 
-  /** Takes over the uploads of tabs that are gone. */
+  /** Takes over the uploads of tabs that are gone, in the order of their lists. */
   async interrupted(): Promise<KeptUpload[]> {
-    const database = await this.#database;
-    if (!database || !navigator.locks) return [];
-    const { held = [] } = await navigator.locks.query();
-    const living = new Set(held.map(({ name }) => name));
-    const all = await answered<KeptUpload[]>(database.transaction(STORE).objectStore(STORE).getAll());
-    const left = all.filter(({ tab }) => !living.has(lockOf(tab)));
-    const [old, own] = [left.filter(isOld), left.filter((upload) => !isOld(upload) && upload.person === this.#person)];
-    await Promise.all(old.map(({ key }) => this.delete(key)));
-    await Promise.all(own.map((upload) => this.put(upload)));
-    return own;
+    const database = await this.#database.catch(() => undefined);
+    if (!database) return [];
+    return (await this.#tab.knowing((isOpen) => this.#takeOver(database, isOpen))) ?? [];
   }
 
-  async #write(act: (store: IDBObjectStore) => IDBRequest): Promise<void> {
-    const database = await this.#database;
-    if (database) await answered(act(database.transaction(STORE, 'readwrite').objectStore(STORE)));
+  /** Stores nothing while the session has ended: the person may have signed out in another tab, which has forgotten all. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Stores again. What was put meanwhile has to be put again. Returns whether it was held. */
+  resume(): boolean {
+    const wasHeld = this.#isHeld;
+    this.#isHeld = false;
+    return wasHeld;
+  }
+
+  /** Ends it. What is kept waits for the same person; `isForgotten`: it is deleted, whichever tab has it. */
+  async close({ isForgotten }: { readonly isForgotten: boolean }): Promise<void> {
+    this.#closed.abort();
+    try {
+      if (isForgotten) await this.#forget();
+      else await this.#writes.flush();
+      (await this.#database).close();
+    } catch {
+      // There is no storage, and nothing in it.
+    } finally {
+      this.#tab.close();
+    }
+  }
+
+  async #forget(): Promise<void> {
+    this.#writes.clear();
+    const transaction = (await this.#database).transaction(STORE, 'readwrite');
+    const store = transaction.objectStore(STORE);
+    for (const { key, person } of await answered<KeptUpload[]>(store.getAll())) if (person === this.#person) store.delete(key);
+    await ended(transaction);
+  }
+
+  async #takeOver(database: IDBDatabase, isOpen: (tab: string) => boolean): Promise<KeptUpload[]> {
+    // All in one transaction: a tab that asks at the same time sees what this one has taken.
+    const store = database.transaction(STORE, 'readwrite').objectStore(STORE);
+    const left = (await answered<KeptUpload[]>(store.getAll())).filter(({ tab }) => !isOpen(tab));
+    const now = Date.now();
+    const isOld = ({ keptAt }: KeptUpload): boolean => keptAt < now - KEPT_MS;
+    for (const { key } of left.filter(isOld)) store.delete(key);
+    const own = left.filter((upload) => !isOld(upload) && upload.person === this.#person);
+    for (const upload of own) {
+      store.put({ ...upload, tab: this.#tab.id, keptAt: now } satisfies KeptUpload);
+      this.#stored.add(upload.key);
+    }
+    return own.toSorted((a, b) => a.order - b.order);
+  }
+
+  async #write(changes: Changes<KeptUpload>): Promise<void> {
+    // An upload that ended before it was stored costs nothing.
+    const due = [...changes].filter(([key, upload]) => (upload ? !this.#isHeld : this.#stored.has(key)));
+    if (due.length === 0) return;
+    const transaction = (await this.#database).transaction(STORE, 'readwrite');
+    const store = transaction.objectStore(STORE);
+    for (const [key, upload] of due) {
+      if (upload) {
+        put(store, upload);
+        this.#stored.add(key);
+      } else {
+        store.delete(key);
+        this.#stored.delete(key);
+      }
+    }
+    // A page that goes away hears of no replies; without this the browser would wait for them, and undo it all.
+    transaction.commit();
+    await ended(transaction);
   }
 }
 
-const lockOf = (tab: string): string => `carrel-uploads:${tab}`;
-
-const isOld = ({ keptAt }: KeptUpload): boolean => keptAt < Date.now() - KEPT_MS;
+/** A handle that cannot be stored must not cost the rest. */
+function put(store: IDBObjectStore, upload: KeptUpload): void {
+  try {
+    store.put(upload);
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'DataCloneError')) throw error;
+    store.put({ ...upload, handle: undefined });
+  }
+}
 
 async function opened(): Promise<IDBDatabase> {
-  const request = indexedDB.open(DATABASE, 1);
-  request.addEventListener('upgradeneeded', () => request.result.createObjectStore(STORE, { keyPath: 'key' }));
-  return answered(request);
+  const request = indexedDB.open(DATABASE, VERSION);
+  request.addEventListener('upgradeneeded', () => {
+    const { result } = request;
+    if (result.objectStoreNames.contains(STORE)) result.deleteObjectStore(STORE);
+    result.createObjectStore(STORE, { keyPath: 'key' });
+  });
+  request.addEventListener('success', () => {
+    // Otherwise this tab would hold up a later version of the page in another one.
+    request.result.addEventListener('versionchange', () => request.result.close());
+  });
+  return Promise.race([
+    answered(request),
+    // A tab that was open before an upgrade may stay so for days.
+    new Promise<never>((_, reject) => request.addEventListener('blocked', () => reject(new Error('IndexedDB is in use')))),
+  ]);
 }
 
 function answered<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', () => reject(request.error ?? new Error('IndexedDB failed')));
+  });
+}
+
+function ended(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.addEventListener('complete', () => resolve());
+    transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('IndexedDB failed')));
   });
 }

@@ -4,10 +4,11 @@ import { Button } from '../design/button.tsx';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { RequestId } from '../design/request-id.tsx';
 import { count, t } from '../text/uploads.ts';
-import { chooseFiles } from './choose.ts';
+import { canChooseFolders, chooseFiles, chooseFolder } from './choose.ts';
 import { holdInWords } from './in-words.ts';
 import type { Hold, Summary } from './queue.ts';
 import type { Uploader } from './uploader.ts';
+import type { Batch } from './walk.ts';
 
 interface NoticeProps {
   readonly kind: 'info' | 'warning' | 'danger';
@@ -44,6 +45,7 @@ interface Props {
 export function Notices({ uploader, summary: { count: number, hold }, isFiltered, onFilter, ...own }: Props) {
   const { holdText = holdInWords, onContinue = () => uploader.queue.release('stopped') } = own;
   const { leftOut, unreadable } = uploader.search;
+  const { changed, isKept } = uploader.reload;
   const open = number.waiting + number.preparing + number.sending;
   return (
     <>
@@ -87,6 +89,10 @@ export function Notices({ uploader, summary: { count: number, hold }, isFiltered
           </Button>
         </Notice>
       )}
+      {changed.length > 0 && (
+        <Notice kind="info" icon="info" text={count('changed', changed.length, { names: listed(changed) })} />
+      )}
+      {!isKept && open > 0 && <Notice kind="warning" icon="alert" text={t('notKept')} />}
       {leftOut > 0 && <Notice kind="info" icon="info" text={count('leftOut', leftOut)} />}
       {unreadable.length > 0 && (
         <Notice kind="danger" icon="alert" text={count('unreadable', unreadable.length, { names: listed(unreadable) })} />
@@ -105,26 +111,33 @@ const listed = (names: readonly string[]): string => {
 /** Continues uploads that a reload interrupted: by handles where the browser has them, otherwise by choosing the files again. */
 function Interrupted({ uploader, number }: { readonly uploader: Uploader; readonly number: number }) {
   const [others, setOthers] = useState(0);
-  const canRead = uploader.queue.in('interrupted').some(uploader.canReadAgain);
-  const choose = async (): Promise<void> => {
-    const { files } = await chooseFiles();
-    setOthers(uploader.chosenAgain(files.map(({ file }) => file)).length);
+  const interrupted = uploader.queue.in('interrupted').map(uploader.queue.get);
+  const canRead = interrupted.some((upload) => upload?.canRead);
+  const isOfFolder = interrupted.some((upload) => upload && upload.path.length > 1);
+  const choose = async (asked: Promise<Batch>): Promise<void> => {
+    const { files } = await asked;
+    setOthers(uploader.chosenAgain(files).length);
   };
   return (
     <Notice
       kind="warning"
       icon="alert"
       text={count('interrupted', number)}
-      hint={others > 0 ? count('notTheSame', others) : canRead ? undefined : t('interruptedExplained')}
+      hint={others > 0 ? count('notTheSame', others) : t(canRead ? 'continueExplained' : 'interruptedExplained')}
     >
       {canRead && (
         <Button size="s" onClick={() => void uploader.allowReading()}>
           {t('continue')}
         </Button>
       )}
-      <Button size="s" onClick={() => void choose()}>
+      <Button size="s" onClick={() => void choose(chooseFiles())}>
         {t('chooseAgain')}
       </Button>
+      {isOfFolder && canChooseFolders() && (
+        <Button size="s" onClick={() => void choose(chooseFolder())}>
+          {t('chooseFolderAgain')}
+        </Button>
+      )}
     </Notice>
   );
 }

@@ -1,10 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Problem } from './problem.ts';
-import { Queue, type State, type Task } from './queue.ts';
+import { Queue, type Restored, type State, type Task } from './queue.ts';
 
 const tasks = (count: number, size = 10): Task[] =>
   Array.from({ length: count }, (_, n) => ({ folderId: null, path: [`${n}.txt`], file: undefined, size }));
+
+const restored = (more: Partial<Restored>): Restored[] =>
+  tasks(1).map((task) => ({ ...task, state: 'waiting', onTaken: 'ask', problem: undefined, canRead: false, ...more }));
 
 const problem = (code: string, more: Partial<Problem> = {}): Problem => ({ code, message: `it is ${code}`, ...more });
 
@@ -201,13 +204,62 @@ test('a refusal that another attempt would meet again fails at once', () => {
 
 test('an interrupted upload waits for its file, and continues with it', () => {
   const { queue } = queueAt();
-  queue.add(tasks(1), 'interrupted');
+  queue.add(restored({ state: 'interrupted' }));
   queue.resume(1);
   expect(taken(queue)).toEqual([]);
 
   const file = new File(['0123456789'], '0.txt');
-  queue.resume(1, file);
+  queue.setFile(1, file, false);
+  queue.resume(1);
   expect(queue.take()).toMatchObject({ id: 1, file });
+});
+
+test('an interrupted upload that the browser can read continues without its file, and waits again if it cannot', () => {
+  const { queue } = queueAt();
+  queue.add(restored({ state: 'interrupted', canRead: true }));
+  queue.resume(1);
+  expect(taken(queue)).toEqual([1]);
+
+  queue.interrupt(1, false);
+  queue.resume(1);
+
+  expect(taken(queue)).toEqual([]);
+  expect(queue.get(1)).toMatchObject({ state: 'interrupted', canRead: false });
+});
+
+test('a file that has changed counts with its new size', () => {
+  const { queue } = queueAt();
+  queue.add(restored({ state: 'interrupted' }));
+
+  queue.setFile(1, new File(['01234'], '0.txt'), true);
+
+  expect(queue.get(1)).toMatchObject({ size: 5, isChanged: true });
+  expect(queue.summary().part).toBe(0);
+});
+
+test('uploads come back as they were: paused, failed or asking, and only those that waited start', () => {
+  const { queue } = queueAt();
+  const states = ['paused', 'waiting', 'failed', 'conflict'] as const;
+  queue.add(states.flatMap((state) => restored({ state, onTaken: 'rename' })));
+
+  expect(taken(queue)).toEqual([2]);
+  expect(statesOf(queue)).toEqual(['paused', 'preparing', 'failed', 'conflict']);
+  expect(queue.get(1)?.onTaken).toBe('rename');
+});
+
+test('whoever keeps the list learns of each new state and each answer, and not of progress', () => {
+  const reported: (number | undefined)[] = [];
+  const queue = new Queue({ now: () => 0, onChange: (id) => id !== undefined && reported.push(id) });
+  queue.add(tasks(3));
+  queue.take();
+  queue.sending(1);
+  reported.length = 0;
+
+  queue.progress(1, 5);
+  queue.pause(2);
+  queue.answer('skip');
+
+  expect(reported).toEqual([2, 1, 2, 3]);
 });
 
 test('an upload that was cancelled while it was sent is gone from the list and its sums', () => {

@@ -4,7 +4,7 @@ import { type Problem, reactionTo } from './problem.ts';
 /**
  * - `waiting`: starts when its turn comes; `preparing`: its folder is made, its name checked; `sending`.
  * - `paused`: continues when the person resumes it; `conflict`: its name is taken, the person decides.
- * - `interrupted`: the page was closed meanwhile, and has the file no more.
+ * - `interrupted`: the page was closed meanwhile, and can read the file only if the person helps.
  * - `done`, `skipped` (its name was taken), `failed`: ended.
  */
 export type State = 'waiting' | 'preparing' | 'sending' | 'paused' | 'conflict' | 'interrupted' | 'done' | 'skipped' | 'failed';
@@ -18,11 +18,10 @@ export interface Task {
   readonly folderId: string | null;
   /** The folders below the target folder, and the name. */
   readonly path: readonly string[];
-  /** Undefined for an empty folder, and for an interrupted upload whose file must be chosen again. */
+  /** Undefined for an empty folder, and for an interrupted upload whose file has not been read again. */
   readonly file: File | undefined;
   /** Bytes. */
   readonly size: number;
-  readonly handle?: (() => Promise<FileSystemFileHandle | undefined>) | undefined;
 }
 
 export interface Upload extends Task {
@@ -34,9 +33,16 @@ export interface Upload extends Task {
   /** Failed attempts in a row. */
   readonly attempts: number;
   readonly problem?: Problem | undefined;
+  /** True: the browser can read the file of an interrupted upload once the person allows it. */
+  readonly canRead?: boolean | undefined;
+  /** True: the file was changed since a reload interrupted its upload. */
+  readonly isChanged?: boolean | undefined;
   /** The resulting file. */
   readonly fileId?: string | undefined;
 }
+
+/** An upload as it was before a reload. */
+export type Restored = Task & Pick<Upload, 'state' | 'onTaken' | 'problem' | 'canRead'>;
 
 /** Why no upload starts. `until` is the time at which it ends by itself, if it does. */
 export interface Hold {
@@ -71,7 +77,7 @@ const ENDED: readonly State[] = ['done', 'skipped', 'failed'];
  */
 export class Queue {
   readonly #now: () => number;
-  readonly #onChange: () => void;
+  readonly #onChange: (id?: number) => void;
   readonly #uploads = new Map<number, Editable>();
   /** Ids in the order in which they start; it may name uploads that do not wait any more. */
   #order: number[] = [];
@@ -89,7 +95,8 @@ export class Queue {
   readonly #files = new Meter(60);
   readonly #meters = new Map<number, Meter>();
 
-  constructor({ now, onChange }: { readonly now: () => number; readonly onChange: () => void }) {
+  /** `onChange` gets the id of an upload whose state, or whose answer to a taken name, is another. */
+  constructor({ now, onChange }: { readonly now: () => number; readonly onChange: (id?: number) => void }) {
     this.#now = now;
     this.#onChange = onChange;
   }
@@ -102,14 +109,14 @@ export class Queue {
   get = (id: number): Upload | undefined => this.#uploads.get(id);
 
   /** Adds uploads at the end. A list that has ended loses first what is done. Returns their ids. */
-  add(tasks: readonly Task[], state: 'waiting' | 'interrupted' | 'paused' = 'waiting'): number[] {
+  add(tasks: readonly (Task | Restored)[]): number[] {
     if (this.isOver) this.#remove((upload) => upload.state === 'done' || upload.state === 'skipped');
     const added = tasks.map((task) => {
       const id = this.#nextId++;
-      const upload: Editable = { ...task, id, state, sent: 0, onTaken: 'ask', attempts: 0 };
+      const upload: Editable = { state: 'waiting', onTaken: 'ask', ...task, id, sent: 0, attempts: 0 };
       this.#uploads.set(id, upload);
       this.#enter(upload);
-      if (state === 'waiting') this.#order.push(id);
+      if (upload.state === 'waiting') this.#order.push(id);
       return id;
     });
     this.#ids = undefined;
@@ -160,7 +167,7 @@ export class Queue {
     if (!upload) return;
     this.#files.add(1, this.#now());
     if (this.#hold?.reason === 'offline') this.#hold = undefined;
-    this.#change(upload, { state: 'done', sent: upload.size, fileId, problem: undefined, file: undefined, handle: undefined });
+    this.#change(upload, { state: 'done', sent: upload.size, fileId, problem: undefined, file: undefined });
   }
 
   /** An upload that was taken has failed. What to do depends on the problem. */
@@ -202,21 +209,36 @@ export class Queue {
     if (upload && UNDER_WAY.includes(upload.state)) this.#change(upload, { state: 'paused' });
   }
 
-  /** Continues what is paused, and tries again what has failed. `file`: of an interrupted upload. */
-  resume(id: number, file?: File): void {
+  /** Continues what is paused or interrupted, and tries again what has failed. */
+  resume(id: number): void {
     const upload = this.#uploads.get(id);
     if (!upload || !['paused', 'failed', 'interrupted', 'skipped'].includes(upload.state)) return;
-    if (upload.state === 'interrupted' && !file) return;
+    if (upload.state === 'interrupted' && !upload.file && !upload.canRead) return;
     this.#order.push(id);
-    this.#change(upload, { state: 'waiting', attempts: 0, problem: undefined, ...(file ? { file } : {}) });
+    this.#change(upload, { state: 'waiting', attempts: 0, problem: undefined });
+  }
+
+  /** An upload gets its file, which may be another one than before a reload. */
+  setFile(id: number, file: File, isChanged: boolean): void {
+    const upload = this.#uploads.get(id);
+    if (upload) this.#change(upload, isChanged ? { file, size: file.size, sent: 0, isChanged } : { file });
+  }
+
+  /** The file of an upload that was taken cannot be read. `canRead`: it can once the person allows it. */
+  interrupt(id: number, canRead: boolean): void {
+    const upload = this.#uploads.get(id);
+    if (upload) this.#change(upload, { state: 'interrupted', canRead, file: undefined });
   }
 
   /** Answers for all names that are taken, and for those of this list that will turn out to be. */
   answer(onTaken: Exclude<OnTaken, 'ask'>): void {
     for (const upload of this.#uploads.values()) {
       if (ENDED.includes(upload.state) || upload.onTaken !== 'ask') continue;
-      if (upload.state !== 'conflict') upload.onTaken = onTaken;
-      else this.answerOne(upload.id, onTaken);
+      if (upload.state === 'conflict') this.answerOne(upload.id, onTaken);
+      else {
+        upload.onTaken = onTaken;
+        this.#onChange(upload.id);
+      }
     }
     this.#onChange();
   }
@@ -227,12 +249,6 @@ export class Queue {
     if (onTaken === 'skip') return this.#change(upload, { state: 'skipped', onTaken });
     this.#order.push(id);
     this.#change(upload, { state: 'waiting', onTaken, sent: 0, problem: undefined });
-  }
-
-  /** Answers for one upload before its name turns out to be taken. */
-  decide(id: number, onTaken: OnTaken): void {
-    const upload = this.#uploads.get(id);
-    if (upload) upload.onTaken = onTaken;
   }
 
   cancel(id: number): void {
@@ -300,11 +316,12 @@ export class Queue {
   }
 
   #change(upload: Editable, to: Partial<Upload>): void {
+    const { state } = upload;
     this.#leave(upload);
     Object.assign(upload, to);
     this.#enter(upload);
     if (upload.state !== 'sending') this.#meters.delete(upload.id);
-    this.#onChange();
+    this.#onChange(upload.state === state ? undefined : upload.id);
   }
 
   #enter(upload: Editable): void {

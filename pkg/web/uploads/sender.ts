@@ -10,14 +10,18 @@ export interface Steps {
   /** The folder is there; the bytes follow. */
   readonly onSending: () => void;
   readonly onProgress: (bytes: number) => void;
-  /** Where the server has the bytes of a large file; '': nowhere any more. */
-  readonly onUrl: (url: string) => Promise<void>;
+  /** Gets the address of a large file's bytes at the server; '': they are gone, so that the upload starts anew. */
+  readonly onUrl: (url: string) => void;
   /** The address that `onUrl` had before a reload, or before a pause. */
   readonly url: string;
+  /** An Idempotency-Key: the same one after a lost reply or a reload, another one for an upload that starts anew. */
+  readonly key: () => string;
 }
 
 /** Sends one upload of the list to the server. */
 export interface Sender {
+  /** True: the server carries out a small upload once, although it is sent again after a reload. */
+  readonly isRepeatable: boolean;
   /** Returns the id of the resulting file; undefined for an empty folder. Throws Refused; when the signal aborts, its reason. */
   send(upload: Upload, steps: Steps): Promise<string | undefined>;
   /** Deletes what the server has of an upload. Best effort: a remainder expires. */

@@ -13,12 +13,12 @@ interface Options {
   readonly metadata: Readonly<Record<string, string>>;
   /** The address of an upload that was begun before; '': none. */
   readonly url: string;
-  /** Called with the address of the upload once the server has one, and with '' when it has it no more. */
-  readonly onUrl: (url: string) => Promise<void>;
+  /** Called with the address of the upload once the server has one, and before that with '' if it has a former one no more. */
+  readonly onUrl: (url: string) => void | Promise<void>;
   /** Called with the bytes that the server has or is receiving. */
   readonly onProgress: (bytes: number) => void;
   /** If the reply to a creation is lost, an attempt with the same key gets the same upload. A link knows no keys. */
-  readonly creationKey?: string;
+  readonly creationKey?: () => string;
 }
 
 interface Position {
@@ -35,8 +35,10 @@ interface Position {
  */
 export async function sendByTus(options: Options, signal: AbortSignal): Promise<string | undefined> {
   const { ask, file, url, onUrl, onProgress } = options;
-  let at = (url && (await positionAt(url, ask, signal))) || (await create(options, signal));
-  if (at.url !== url) await onUrl(at.url);
+  const former = url === '' ? undefined : await positionAt(url, ask, signal);
+  if (url !== '' && !former) await onUrl('');
+  let at = former ?? (await create(options, signal));
+  if (!former) await onUrl(at.url);
   // The offset becomes the length when the file is made.
   while (at.offset < file.size) {
     const { url: address, offset } = at;
@@ -81,7 +83,7 @@ async function create({ ask, file, uploads, metadata, creationKey }: Options, si
     ...TUS,
     'Upload-Length': String(file.size),
     'Upload-Metadata': pairs.join(','),
-    ...(creationKey === undefined ? {} : { 'Idempotency-Key': creationKey }),
+    ...(creationKey === undefined ? {} : { 'Idempotency-Key': creationKey() }),
   };
   const { text } = await ask({ method: 'POST', url: uploads, headers, signal });
   const { id, offset, file_id: fileId } = JSON.parse(text) as { id: string; offset: number; file_id: string | null };

@@ -1,83 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { KeptUpload } from './kept.ts';
-import type { Upload } from './queue.ts';
-import { Refused } from './request.ts';
-import type { Sender } from './sender.ts';
-import { Uploader } from './uploader.ts';
-import type { Batch, FoundFile } from './walk.ts';
-
-type Steps = Parameters<Sender['send']>[1];
-
-/** One call of the sender, which the test ends as it likes. */
-interface Call {
-  readonly upload: Upload;
-  readonly steps: Steps;
-  readonly succeed: (fileId?: string) => void;
-  readonly fail: (code: string) => void;
-  readonly crash: (error: Error) => void;
-}
-
-const LARGE = 9 * 1024 * 1024;
-
-/** An uploader whose requests the test answers. */
-function uploaderOf(interrupted: readonly KeptUpload[] = []) {
-  const calls: Call[] = [];
-  const discarded: string[] = [];
-  const kept = new Map<string, Omit<KeptUpload, 'person' | 'tab' | 'keptAt'>>();
-  const uploader = new Uploader({
-    sender: {
-      send: (upload, steps) =>
-        new Promise((resolve, reject) => {
-          steps.signal.addEventListener('abort', () => reject(steps.signal.reason as Error));
-          const fail = (code: string): void => reject(new Refused({ code, message: code }));
-          calls.push({ upload: { ...upload }, steps, succeed: (fileId = 'file') => resolve(fileId), fail, crash: reject });
-        }),
-      discard: async (url) => void discarded.push(url),
-    },
-    kept: {
-      put: async (upload) => void kept.set(upload.key, upload),
-      delete: async (key) => void kept.delete(key),
-      interrupted: async () => [...interrupted],
-    },
-    now: () => Date.now(),
-  });
-  return { uploader, calls, discarded, kept };
-}
-
-const fileOf = (name: string, size = 1): File => {
-  const file = new File(['x'], name, { lastModified: 1_000 });
-  return Object.defineProperty(file, 'size', { value: size });
-};
-
-const batchOf = (...files: readonly Partial<FoundFile>[]): Batch => ({
-  files: files.map((found, n) => ({ path: [`${n}.txt`], file: fileOf(`${n}.txt`), ...found })),
-  emptyFolders: [],
-  leftOut: [],
-  unreadable: [],
-});
-
-const large = (name: string, more: Partial<FoundFile> = {}): Partial<FoundFile> => ({
-  path: [name],
-  file: fileOf(name, LARGE),
-  ...more,
-});
-
-/** Lets all that is due run. */
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
-
-const keptOf = (more: Partial<KeptUpload> = {}): KeptUpload => ({
-  key: 'kept',
-  person: 'ada',
-  tab: 'gone',
-  folderId: 'folder',
-  path: ['film.mp4'],
-  size: LARGE,
-  lastModified: 1_000,
-  onTaken: 'replace',
-  url: '/uploads/1',
-  keptAt: 0,
-  ...more,
-});
+import { batchOf, fileOf, large, settled, uploaderOf } from './uploader-in-tests.ts';
+import type { Batch } from './walk.ts';
 
 test('the first uploads start while folders are still being read', async () => {
   const { uploader, calls } = uploaderOf();
@@ -137,7 +60,7 @@ test('a large upload that is paused continues where the server has its bytes', a
   const { uploader, calls } = uploaderOf();
   await uploader.add(null, [batchOf(large('film.mp4'))]);
   await settled();
-  await calls[0]?.steps.onUrl('/uploads/1');
+  calls[0]?.steps.onUrl('/uploads/1');
 
   uploader.pauseAll();
   uploader.resumeAll();
@@ -150,7 +73,7 @@ test('another answer to a taken name deletes what the server has, and starts at 
   const { uploader, calls, discarded } = uploaderOf();
   await uploader.add(null, [batchOf(large('film.mp4'))]);
   await settled();
-  await calls[0]?.steps.onUrl('/uploads/1');
+  calls[0]?.steps.onUrl('/uploads/1');
   calls[0]?.fail('name_conflict');
   await settled();
 
@@ -165,7 +88,7 @@ test('a cancelled upload is broken off, deleted at the server and no longer kept
   const { uploader, calls, discarded, kept } = uploaderOf();
   await uploader.add(null, [batchOf(large('film.mp4'))]);
   await settled();
-  await calls[0]?.steps.onUrl('/uploads/1');
+  calls[0]?.steps.onUrl('/uploads/1');
   expect([...kept.values()]).toMatchObject([{ url: '/uploads/1', path: ['film.mp4'] }]);
 
   uploader.close();
@@ -234,81 +157,13 @@ test('after a sign-out nothing is sent any more, and what is kept stays for the 
   const { uploader, calls, discarded, kept } = uploaderOf();
   await uploader.add(null, [batchOf(large('film.mp4'))]);
   await settled();
-  await calls[0]?.steps.onUrl('/uploads/1');
+  calls[0]?.steps.onUrl('/uploads/1');
 
   uploader.leave();
   await settled();
 
   expect(calls[0]?.steps.signal.aborted).toBe(true);
   expect({ discarded, kept: kept.size, left: uploader.queue.ids }).toEqual({ discarded: [], kept: 1, left: [] });
-});
-
-test('a large upload is kept with its handle until it is done; a small one is not kept', async () => {
-  const { uploader, calls, kept } = uploaderOf();
-  const handle = { kind: 'file' } as FileSystemFileHandle;
-  await uploader.add(null, [batchOf(large('film.mp4', { handle: async () => handle }), {})]);
-  await settled();
-  expect([...kept.values()]).toMatchObject([{ path: ['film.mp4'], handle }]);
-
-  calls[0]?.succeed();
-  await settled();
-
-  expect(kept.size).toBe(0);
-});
-
-test.each([
-  ['continues by itself where the browser may read the file', 'granted', 'waiting'],
-  ['waits for the person where the browser has to ask', 'prompt', 'interrupted'],
-] as const)('after a reload an upload %s', async (_, permission, state) => {
-  const handle = {
-    getFile: async () => fileOf('film.mp4', LARGE),
-    queryPermission: async () => permission,
-    requestPermission: async () => 'granted',
-  } as unknown as FileSystemFileHandle;
-  const { uploader, calls } = uploaderOf([keptOf({ handle })]);
-
-  await uploader.restore();
-
-  expect(uploader.queue.get(1)?.state === 'interrupted').toBe(state === 'interrupted');
-  await uploader.allowReading();
-  await settled();
-  expect(calls).toMatchObject([{ upload: { onTaken: 'replace', folderId: 'folder' }, steps: { url: '/uploads/1' } }]);
-});
-
-test('a file that has changed meanwhile does not continue an interrupted upload', async () => {
-  const handle = {
-    getFile: async () => fileOf('film.mp4', LARGE + 1),
-    queryPermission: async () => 'granted',
-  } as unknown as FileSystemFileHandle;
-  const { uploader } = uploaderOf([keptOf({ handle })]);
-
-  await uploader.restore();
-
-  expect(uploader.queue.get(1)?.state).toBe('interrupted');
-});
-
-test('without a handle, choosing the same file again continues its upload; another file does not', async () => {
-  const { uploader, calls } = uploaderOf([keptOf()]);
-  await uploader.restore();
-  expect(uploader.canReadAgain(1)).toBe(false);
-
-  const others = uploader.chosenAgain([fileOf('other.mp4', LARGE), fileOf('film.mp4', LARGE)]);
-  await settled();
-
-  expect(others.map(({ name }) => name)).toEqual(['other.mp4']);
-  expect(calls).toMatchObject([{ upload: { id: 1 }, steps: { url: '/uploads/1' } }]);
-});
-
-test('dropping an interrupted file where it belongs continues its upload; elsewhere it is another one', async () => {
-  const { uploader } = uploaderOf([keptOf()]);
-  await uploader.restore();
-
-  await uploader.add('elsewhere', [batchOf(large('film.mp4'))]);
-  expect(uploader.queue.get(1)?.state).toBe('interrupted');
-  await uploader.add('folder', [batchOf(large('film.mp4'))]);
-
-  expect(uploader.queue.ids).toHaveLength(2);
-  expect(uploader.queue.get(1)?.state).not.toBe('interrupted');
 });
 
 test('listeners are called once for many changes', async () => {

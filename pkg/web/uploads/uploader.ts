@@ -1,9 +1,11 @@
-import { newId } from '../api/new-id.ts';
-import type { KeptUploads } from './kept.ts';
+import type { KeptUpload, KeptUploads } from './kept.ts';
+import { matchesOf } from './matching.ts';
+import { allowed, mayRead, readable } from './permission.ts';
 import { type OnTaken, Queue, type Task, type Upload } from './queue.ts';
+import { type UploadRecord, Records, restored } from './records.ts';
 import { Refused } from './request.ts';
-import { type Sender, SMALL_BYTES } from './sender.ts';
-import type { Batch } from './walk.ts';
+import type { Sender } from './sender.ts';
+import type { Batch, FoundFile } from './walk.ts';
 
 /** What was found so far of a drop, and what of it is not uploaded. */
 export interface Search {
@@ -14,21 +16,23 @@ export interface Search {
   readonly unreadable: readonly string[];
 }
 
+/** The effect that a reload had on the list, or would have. */
+export interface Reload {
+  /** Uploads of a former page that are about to appear in the list. */
+  readonly restoring: number;
+  /** Uploads of a former page that went on. */
+  readonly continued: number;
+  /** Paths of files that were changed meanwhile, and are uploaded from their beginning. */
+  readonly changed: readonly string[];
+  /** False: the browser cannot keep all that is unfinished. */
+  readonly isKept: boolean;
+}
+
 interface Deps {
   readonly sender: Sender;
   readonly kept: Pick<KeptUploads, 'put' | 'delete' | 'interrupted'>;
   /** ms since 1970 */
   readonly now: () => number;
-}
-
-/** What an upload has beside its place in the list. */
-interface Running {
-  readonly key: string;
-  url: string;
-  stop: AbortController | undefined;
-  /** Reads the file of an interrupted upload again. */
-  handle: FileSystemFileHandle | undefined;
-  lastModified: number;
 }
 
 const NO_SEARCH: Search = { isRunning: false, files: 0, leftOut: 0, unreadable: [] };
@@ -39,12 +43,15 @@ const NOTICE_MS = 200;
 export class Uploader {
   readonly queue: Queue;
   readonly #deps: Deps;
-  readonly #running = new Map<number, Running>();
+  readonly #records: Records;
   readonly #done = new Map<string | null, number>();
   readonly #listeners = new Set<() => void>();
   #search = NO_SEARCH;
+  #reload: Reload = { restoring: 0, continued: 0, changed: [], isKept: true };
   /** How to stop each walk that is running. */
   readonly #walks = new Set<AbortController>();
+  #restoring: readonly KeptUpload[] = [];
+  #hasLeft = false;
   #isPumping = false;
   #isNoticed = false;
   #noticedAt = 0;
@@ -52,11 +59,23 @@ export class Uploader {
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.queue = new Queue({ now: deps.now, onChange: () => this.#changed() });
+    this.queue = new Queue({
+      now: deps.now,
+      onChange: (id) => {
+        if (id !== undefined) this.#records.keepChanged(id);
+        this.#changed();
+      },
+    });
+    const keepsSmall = deps.sender.isRepeatable;
+    this.#records = new Records({ kept: deps.kept, keepsSmall, uploadOf: this.queue.get, now: deps.now });
   }
 
   get search(): Search {
     return this.#search;
+  }
+
+  get reload(): Reload {
+    return this.#reload;
   }
 
   /** Calls the listener soon after changes, at most five times a second. Returns how to end that. */
@@ -74,8 +93,11 @@ export class Uploader {
     batches: AsyncIterable<Batch> | Iterable<Batch>,
     stop = new AbortController(),
   ): Promise<void> {
-    const before = this.#search.isRunning ? this.#search : NO_SEARCH;
-    this.#search = { ...before, isRunning: true };
+    if (!this.#search.isRunning) {
+      this.#search = NO_SEARCH;
+      this.#tell({ changed: [] });
+    }
+    this.#search = { ...this.#search, isRunning: true };
     this.#walks.add(stop);
     try {
       for await (const batch of batches) {
@@ -93,33 +115,44 @@ export class Uploader {
 
   /** Lists what a reload interrupted, and continues what can be read without asking the person. */
   async restore(): Promise<void> {
-    for (const kept of await this.#deps.kept.interrupted()) {
-      const [id = 0] = this.queue.add([{ ...kept, file: undefined, handle: undefined }], 'interrupted');
-      if (kept.onTaken !== 'ask') this.queue.decide(id, kept.onTaken);
-      this.#running.set(id, { ...kept, stop: undefined, handle: kept.handle });
-      if (kept.handle && (await permissionOf(kept.handle, 'query')) === 'granted') await this.#readAgain(id);
+    const kept = await this.#deps.kept.interrupted();
+    if (this.#hasLeft || kept.length === 0) return;
+    this.#restoring = kept;
+    this.#tell({ restoring: kept.length });
+    const may = new Set<KeptUpload>(await readable(kept.filter(hasHandle)));
+    // The person has closed the list, or signed out, meanwhile.
+    if (this.#restoring !== kept) return;
+    this.#restoring = [];
+    const tasks = kept.map((upload) => restored(upload, { mayRead: may.has(upload) }));
+    for (const [index, id] of this.queue.add(tasks).entries()) {
+      const upload = kept[index];
+      if (upload) this.#records.restore(id, upload);
     }
+    this.#tell({ restoring: 0, continued: tasks.filter(({ state }) => state === 'waiting').length });
   }
 
-  /** Whether the browser can read an interrupted upload's file again after the person has agreed. */
-  canReadAgain = (id: number): boolean => this.#running.get(id)?.handle !== undefined;
+  /** Keeps everything again, after a time in which nothing was kept. */
+  keepAgain(): void {
+    this.#records.keepAgain();
+  }
+
+  /** The browser cannot keep uploads: the person learns what a reload ends. */
+  cannotKeep(): void {
+    this.#tell({ isKept: false });
+  }
 
   /** Asks the person for permission to read the files of interrupted uploads again. Call it in the event of a click. */
   async allowReading(): Promise<void> {
-    for (const id of this.queue.in('interrupted')) {
-      const handle = this.#running.get(id)?.handle;
-      if (handle && (await permissionOf(handle, 'request')) === 'granted') await this.#readAgain(id);
-    }
+    const interrupted = this.queue.in('interrupted').flatMap((id) => {
+      const handle = this.#records.get(id)?.handle;
+      return handle ? [{ id, handle }] : [];
+    });
+    for await (const some of allowed(interrupted)) for (const { id } of some) this.#goOn(id);
   }
 
   /** Continues interrupted uploads with files that were chosen again. Returns the files that are none of them. */
-  chosenAgain(files: readonly File[]): File[] {
-    const interrupted = this.queue.in('interrupted');
-    return files.filter((file) => {
-      const id = interrupted.find((one) => this.#isFileOf(one, file) && this.queue.get(one)?.state === 'interrupted');
-      if (id !== undefined) this.queue.resume(id, file);
-      return id === undefined;
-    });
+  chosenAgain(found: readonly FoundFile[]): FoundFile[] {
+    return this.#continue(found);
   }
 
   pause(id: number): void {
@@ -158,35 +191,30 @@ export class Uploader {
     const ids = this.queue.ids;
     this.queue.clear(true);
     for (const id of ids) this.#release(id);
+    for (const { key } of this.#restoring) this.#deps.kept.delete(key);
+    this.#restoring = [];
     this.#search = NO_SEARCH;
+    this.#tell({ restoring: 0, changed: [] });
   }
 
   /** Stops everything, for good. What is kept continues when the same person comes back. */
   leave(): void {
+    this.#hasLeft = true;
     this.#stopWalks('the person signed out');
     for (const id of this.queue.ids) this.#stop(id);
-    this.#running.clear();
+    this.#restoring = [];
+    this.#records.clear();
     this.queue.clear(true);
     // What is still being read arrives later, and must not be sent as somebody else.
     this.queue.hold = { reason: 'signed-out' };
   }
 
   #addBatch(folderId: string | null, { files, emptyFolders, leftOut, unreadable }: Batch): void {
-    const fresh = files.filter(({ file, path }) => !this.#continues(folderId, path, file));
+    // A file that is added again where its upload was interrupted continues that upload.
+    const fresh = this.#continue(files, { folderId });
     const folders: Task[] = emptyFolders.map((path) => ({ folderId, path, file: undefined, size: 0 }));
-    const ids = this.queue.add([...fresh.map((found) => ({ ...found, folderId, size: found.file.size })), ...folders]);
-    for (const [index, { file, path, handle }] of fresh.entries()) {
-      if (file.size <= SMALL_BYTES) continue;
-      const id = ids[index] ?? 0;
-      this.#running.set(id, {
-        key: newId(),
-        url: '',
-        stop: undefined,
-        handle: undefined,
-        lastModified: file.lastModified,
-      });
-      void this.#keep(id, { folderId, path, handle });
-    }
+    const tasks: Task[] = fresh.map(({ path, file }) => ({ folderId, path, file, size: file.size }));
+    for (const [index, id] of this.queue.add([...tasks, ...folders]).entries()) this.#records.add(id, fresh[index]);
     this.#search = {
       ...this.#search,
       files: this.#search.files + files.length,
@@ -196,63 +224,72 @@ export class Uploader {
     this.#changed();
   }
 
-  /** A file that is added again where its upload was interrupted continues that upload. */
-  #continues(folderId: string | null, path: readonly string[], file: File): boolean {
-    if (this.queue.summary().count.interrupted === 0) return false;
-    const id = this.queue.in('interrupted').find((one) => {
-      const upload = this.queue.get(one);
-      return upload?.folderId === folderId && upload.path.join('/') === path.join('/') && this.#isFileOf(one, file);
+  /** Continues interrupted uploads, with `target` those into a folder alone. Returns the files that belong to none. */
+  #continue(found: readonly FoundFile[], target?: { readonly folderId: string | null }): FoundFile[] {
+    if (this.queue.summary().count.interrupted === 0) return [...found];
+    const candidates = this.queue.in('interrupted').flatMap((id) => {
+      const [upload, record] = [this.queue.get(id), this.#records.get(id)];
+      return upload && record ? [{ ...upload, lastModified: record.lastModified }] : [];
     });
-    if (id !== undefined) this.queue.resume(id, file);
-    return id !== undefined;
+    const matches = matchesOf(found, candidates, target);
+    for (const [file, { id, isSame }] of matches) {
+      this.#setFile(id, file.file, isSame);
+      this.#goOn(id);
+      void this.#records.addHandle(id, file);
+    }
+    return found.filter((file) => !matches.has(file));
   }
 
-  #isFileOf(id: number, { name, size, lastModified }: File): boolean {
-    const upload = this.queue.get(id);
-    return upload?.path.at(-1) === name && upload.size === size && this.#running.get(id)?.lastModified === lastModified;
+  #goOn(id: number): void {
+    this.queue.resume(id);
+    this.#tell({ continued: this.#reload.continued + 1 });
   }
 
-  async #readAgain(id: number): Promise<void> {
-    const file = await this.#running
-      .get(id)
-      ?.handle?.getFile()
-      .catch(() => undefined);
-    // A file that has changed is another one: its bytes do not fit to those that the server has.
-    if (file && this.#isFileOf(id, file)) this.queue.resume(id, file);
+  #setFile(id: number, file: File, isSame: boolean): void {
+    const record = this.#records.get(id);
+    if (!record) return;
+    this.queue.setFile(id, file, !isSame);
+    if (isSame) return;
+    record.lastModified = file.lastModified;
+    this.#discard(id);
+    this.#tell({ changed: [...this.#reload.changed, this.queue.get(id)?.path.join('/') ?? ''] });
   }
 
-  async #keep(id: number, task: Pick<Task, 'folderId' | 'path' | 'handle'>): Promise<void> {
-    const running = this.#running.get(id);
-    if (!running) return;
-    running.handle = await task.handle?.().catch(() => undefined);
-    await this.#save(id);
-  }
-
-  async #save(id: number): Promise<void> {
-    const [running, upload] = [this.#running.get(id), this.queue.get(id)];
-    if (!running || !upload || ['done', 'skipped'].includes(upload.state)) return;
-    const { folderId, path, size, onTaken } = upload;
-    const { key, url, handle, lastModified } = running;
-    await this.#deps.kept.put({ key, url, handle, lastModified, folderId, path, size, onTaken }).catch(() => undefined);
+  /** Reads the file of an upload that a reload interrupted. Returns false, and the upload waits, if only the person can help. */
+  async #readAgain({ id, size }: Upload, record: UploadRecord, signal: AbortSignal): Promise<boolean> {
+    const { handle } = record;
+    const isAllowed = handle !== undefined && (await mayRead(handle));
+    const file = isAllowed ? await handle.getFile().catch(() => undefined) : undefined;
+    if (signal.aborted) return false;
+    if (file) {
+      this.#setFile(id, file, file.size === size && file.lastModified === record.lastModified);
+      return true;
+    }
+    // A file that was moved or deleted can be chosen where it is now.
+    if (isAllowed) record.handle = undefined;
+    this.queue.interrupt(id, record.handle !== undefined);
+    return false;
   }
 
   async #run(upload: Upload): Promise<void> {
     const { id, folderId } = upload;
+    const record = this.#records.get(id);
+    if (!record) return this.queue.cancel(id);
     const stop = new AbortController();
-    const running = this.#running.get(id);
-    if (running) running.stop = stop;
-    else this.#running.set(id, { key: '', url: '', stop, handle: undefined, lastModified: 0 });
+    record.stop = stop;
     const isCurrent = (): boolean => !stop.signal.aborted;
     try {
-      const fileId = await this.#deps.sender.send(upload, {
+      if (!upload.file && !record.isFolder && !(await this.#readAgain(upload, record, stop.signal))) return;
+      const fileId = await this.#deps.sender.send(this.queue.get(id) ?? upload, {
         signal: stop.signal,
-        url: running?.url ?? '',
+        url: record.url,
+        key: () => `${record.requestKey}-${upload.onTaken}`,
         onSending: () => isCurrent() && this.queue.sending(id),
         onProgress: (bytes) => isCurrent() && this.queue.progress(id, bytes),
-        onUrl: async (url) => {
-          if (!running) return;
-          running.url = url;
-          await this.#save(id);
+        onUrl: (url) => {
+          if (url === '') this.#records.renew(id);
+          record.url = url;
+          this.#records.keep(id);
         },
       });
       if (!isCurrent()) return;
@@ -261,7 +298,9 @@ export class Uploader {
       this.#done.set(folderId, this.doneIn(folderId) + 1);
     } catch (error) {
       if (!isCurrent()) return;
-      this.queue.failed(id, error instanceof Refused ? error.problem : { code: 'page_failed', message: String(error) });
+      const problem = error instanceof Refused ? error.problem : { code: 'page_failed', message: String(error) };
+      if (problem.code === 'idempotency_key_reused') this.#records.renew(id);
+      this.queue.failed(id, problem);
     }
   }
 
@@ -270,7 +309,7 @@ export class Uploader {
   }
 
   #stop(id: number): void {
-    this.#running.get(id)?.stop?.abort(new DOMException('the person stopped it', 'AbortError'));
+    this.#records.get(id)?.stop?.abort(new DOMException('the person stopped it', 'AbortError'));
   }
 
   #release(id: number, { isDone = false } = {}): void {
@@ -278,18 +317,18 @@ export class Uploader {
       this.#stop(id);
       this.#discard(id);
     }
-    const key = this.#running.get(id)?.key;
-    this.#running.delete(id);
-    if (key) void this.#deps.kept.delete(key).catch(() => undefined);
+    this.#records.delete(id);
   }
 
   /** Deletes what the server has of an upload, which then starts at its beginning. */
   #discard(id: number): void {
-    const running = this.#running.get(id);
-    if (!running?.url) return;
-    void this.#deps.sender.discard(running.url);
-    running.url = '';
-    void this.#save(id);
+    const url = this.#records.renew(id);
+    if (url !== '') void this.#deps.sender.discard(url);
+  }
+
+  #tell(news: Partial<Reload>): void {
+    this.#reload = { ...this.#reload, ...news };
+    this.#changed();
   }
 
   #changed(): void {
@@ -319,10 +358,5 @@ export class Uploader {
   }
 }
 
-/** Not every browser asks for permission; one that does not ask cannot read the file again either. */
-async function permissionOf(handle: FileSystemFileHandle, act: 'query' | 'request'): Promise<PermissionState | undefined> {
-  const asked = handle as FileSystemFileHandle & Partial<Record<'queryPermission' | 'requestPermission', Permission>>;
-  return asked[`${act}Permission`]?.({ mode: 'read' }).catch(() => undefined);
-}
-
-type Permission = (options: { readonly mode: 'read' }) => Promise<PermissionState>;
+const hasHandle = (upload: KeptUpload): upload is KeptUpload & { readonly handle: FileSystemFileHandle } =>
+  upload.handle !== undefined;

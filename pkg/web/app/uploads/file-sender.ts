@@ -1,4 +1,3 @@
-import { newId } from '../../api/new-id.ts';
 import type { Folders } from './folders.ts';
 import type { OnTaken, Upload } from '../../uploads/queue.ts';
 import { type Ask, Refused } from '../../uploads/request.ts';
@@ -16,8 +15,8 @@ interface Target {
 export class FileSender implements Sender {
   readonly #ask: Ask;
   readonly #folders: Folders;
-  /** Idempotency keys by upload: an attempt after a lost reply gets that reply. Another answer to a taken name has another. */
-  readonly #keys = new Map<number, { readonly onTaken: OnTaken; readonly key: string }>();
+  /** Each request has an Idempotency-Key: an attempt after a lost reply gets that reply, after a reload too. */
+  readonly isRepeatable = true;
 
   constructor({ ask, folders }: { readonly ask: Ask; readonly folders: Folders }) {
     this.#ask = ask;
@@ -37,11 +36,7 @@ export class FileSender implements Sender {
       const isLarge = size > SMALL_BYTES;
       if (isLarge && steps.url === '' && target.onConflict === 'fail') await this.#requireFreeName(target, steps.signal);
       steps.onSending();
-      const fileId = isLarge
-        ? await this.#sendLarge(upload, file, target, steps)
-        : await this.#sendSmall(upload, file, target, steps);
-      this.#keys.delete(upload.id);
-      return fileId;
+      return await (isLarge ? this.#sendLarge(file, target, steps) : this.#sendSmall(file, target, steps));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const { code } = error.problem;
@@ -50,23 +45,14 @@ export class FileSender implements Sender {
         this.#folders.reset(folderId, parents);
         throw new Refused({ ...error.problem, code: 'folder_gone' });
       }
-      if (code !== 'unreachable') this.#keys.delete(upload.id);
-      else if (file && !(await isReadable(file))) throw new Refused({ code: 'file_unreadable', message: '' });
-      throw error;
+      if (code !== 'unreachable' || !file || (await isReadable(file))) throw error;
+      throw new Refused({ code: 'file_unreadable', message: '' });
     }
   }
 
   discard = (url: string): Promise<void> => discard(url, this.#ask);
 
-  #keyOf({ id, onTaken }: Upload): string {
-    const known = this.#keys.get(id);
-    if (known?.onTaken === onTaken) return known.key;
-    const key = newId();
-    this.#keys.set(id, { onTaken, key });
-    return key;
-  }
-
-  async #sendSmall(upload: Upload, file: File, target: Target, { signal, onProgress }: Steps): Promise<string> {
+  async #sendSmall(file: File, target: Target, { signal, key, onProgress }: Steps): Promise<string> {
     const form = new FormData();
     if (target.folderId !== null) form.set('folder_id', target.folderId);
     form.set('on_conflict', target.onConflict);
@@ -74,7 +60,7 @@ export class FileSender implements Sender {
     const { text } = await this.#ask({
       method: 'POST',
       url: '/api/v1/files',
-      headers: { 'Idempotency-Key': this.#keyOf(upload) },
+      headers: { 'Idempotency-Key': key() },
       body: form,
       signal,
       // The form has some bytes more than the file. A tiny file is sent before anybody could read how much of it is.
@@ -83,15 +69,20 @@ export class FileSender implements Sender {
     return (JSON.parse(text) as { id: string }).id;
   }
 
-  #sendLarge(upload: Upload, file: File, target: Target, { signal, ...steps }: Steps): Promise<string | undefined> {
+  #sendLarge(file: File, target: Target, { signal, key, ...steps }: Steps): Promise<string | undefined> {
     const { folderId, name, onConflict } = target;
     const metadata = {
       filename: name,
       ...(folderId === null ? {} : { folder_id: folderId }),
       on_conflict: onConflict,
     };
-    const creationKey = this.#keyOf(upload);
-    return sendByTus({ ...steps, ask: this.#ask, file, uploads: '/api/v1/files/uploads', metadata, creationKey }, signal);
+    const onUrl = async (url: string): Promise<void> => {
+      steps.onUrl(url);
+      // It starts anew, perhaps because it had arrived.
+      if (url === '' && onConflict === 'fail') await this.#requireFreeName(target, signal);
+    };
+    const [ask, uploads] = [this.#ask, '/api/v1/files/uploads'];
+    return sendByTus({ ...steps, onUrl, ask, file, uploads, metadata, creationKey: key }, signal);
   }
 
   /** A large upload would otherwise learn at its end that its name is taken. */

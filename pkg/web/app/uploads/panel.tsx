@@ -3,7 +3,7 @@ import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
 import { announce } from '../../design/live-region.tsx';
-import { t } from '../../text/uploads.ts';
+import { count, t } from '../../text/uploads.ts';
 import { Announcer } from '../../uploads/announce.ts';
 import { summaryInWords } from '../../uploads/in-words.ts';
 import { Notices } from '../../uploads/notices.tsx';
@@ -20,21 +20,23 @@ export function Panel({ uploader }: { readonly uploader: Uploader }) {
   const [isAsking, setAsking] = useState(false);
   const announcer = useRef(new Announcer()).current;
   const id = useId();
-  const { queue, search } = uploader;
+  const { queue, search, reload } = uploader;
   const summary = queue.summary();
   const { count: number, total } = summary;
   useEffect(() => {
-    const text = announcer.next(summary, search.isRunning);
+    const text = announcer.next(summary, search.isRunning, reload);
     if (text !== undefined) announce(text);
   });
 
-  const isShown = total > 0 || search.isRunning || search.leftOut > 0 || search.unreadable.length > 0;
+  const isRestoring = reload.restoring > 0;
+  const isShown = total > 0 || isRestoring || search.isRunning || search.leftOut > 0 || search.unreadable.length > 0;
   if (!isShown) return null;
   const isFailedOnly = isFiltered && number.failed > 0;
-  const { title, detail } = summaryInWords(summary, search.isRunning ? search.files : undefined);
+  const inWords = summaryInWords(summary, search.isRunning ? search.files : undefined);
+  const { title, detail } = isRestoring ? { title: count('restoring', reload.restoring), detail: '' } : inWords;
   const isUnderWay = queue.isUnderWay || search.isRunning;
   const close = (): void => {
-    if (isUnderWay || number.paused + number.conflict + number.interrupted > 0) setAsking(true);
+    if (isUnderWay || isRestoring || number.paused + number.conflict + number.interrupted > 0) setAsking(true);
     else uploader.close();
   };
 

@@ -9,37 +9,53 @@ import { FileSender } from './file-sender.ts';
 
 const started = new WeakSet<Session>();
 
-/** Makes the uploads of whoever signs in, and ends them with a sign-out. Further calls do nothing. */
+/** The uploads of the person who is signed in. */
+interface Begun {
+  readonly uploader: Uploader;
+  readonly kept: KeptUploads;
+  /** `isForgotten`: nothing of them continues, in no tab. */
+  readonly end: (options: { readonly isForgotten: boolean }) => void;
+}
+
+/**
+ * Makes the uploads of whoever signs in, and ends them with a sign-out, which forgets them. Those of a session that has only
+ * ended continue when the same person comes back. Further calls do nothing.
+ */
 export function startUploads(session: Session): void {
   if (started.has(session)) return;
   started.add(session);
   let person: string | undefined;
-  let end = (): void => undefined;
+  let begun: Begun | undefined;
   const follow = (): void => {
     const { value } = session.state;
     const next = 'user' in value ? value.user.id : undefined;
     if (next !== person) {
-      end();
+      begun?.end({ isForgotten: session.isSignOutWished });
       person = next;
-      end = next === undefined ? () => undefined : begin(session, next);
+      begun = next === undefined ? undefined : begin(session, next);
     }
-    const queue = uploads.value?.queue;
-    if (value.name === 'ended' && queue) queue.hold = { reason: 'signed-out' };
-    else queue?.release('signed-out');
+    if (!begun) return;
+    const { uploader, kept } = begun;
+    if (value.name === 'ended') {
+      uploader.queue.hold = { reason: 'signed-out' };
+      kept.hold();
+    } else {
+      uploader.queue.release('signed-out');
+      if (kept.resume()) uploader.keepAgain();
+    }
   };
   session.state.subscribe(follow);
   follow();
 }
 
-/** Returns how to end them; what is kept of them continues at the next sign-in. */
-function begin(session: Session, person: string): () => void {
+function begin(session: Session, person: string): Begun {
   const ended = new AbortController();
   const { signal } = ended;
   const ask = asking(accessOf(session), (allowance) => {
     const pause = pauseFor(allowance, Date.now());
     if (pause > 0) uploader.queue.hold = { reason: 'busy', until: Date.now() + pause };
   });
-  const kept = new KeptUploads(person);
+  const kept = new KeptUploads(person, () => uploader.cannotKeep());
   const sender = new FileSender({ ask, folders: new Folders(ask) });
   const uploader = new Uploader({ sender, kept, now: () => Date.now() });
   const offline = (): void => void (uploader.queue.hold = { reason: 'offline' });
@@ -50,12 +66,13 @@ function begin(session: Session, person: string): () => void {
   uploads.set(uploader);
   // Without what it kept, the page still uploads.
   void uploader.restore().catch(() => undefined);
-  return () => {
+  const end: Begun['end'] = (options) => {
     ended.abort();
     uploads.set(undefined);
     uploader.leave();
-    kept.release();
+    void kept.close(options);
   };
+  return { uploader, kept, end };
 }
 
 /** Requests of uploads do not wait for a sign-in, as others do: the list shows that it waits. */
