@@ -4,6 +4,7 @@ import { Client } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import '../design/index.css';
 import { toasts } from '../design/toasts.ts';
+import { forgetUnsent, watchForms } from '../design/unsent.ts';
 import { App } from './app.tsx';
 import { textsLoaded } from '../text/language.ts';
 import { t } from '../text/shell.ts';
@@ -12,6 +13,7 @@ import { applyPreferences, language } from './preferences.ts';
 import { PreviewHost } from './preview/host.tsx';
 import { problemText } from './problem-text.ts';
 import { loadPageAt } from './routes.tsx';
+import { watchHistory } from './shell/history-guard.ts';
 import { slots } from './shell/slots.ts';
 import { keepEarlyDrops } from './uploads/early-drops.ts';
 import { useObserved } from './use-observed.ts';
@@ -22,6 +24,7 @@ const services = {
 };
 
 onLeave(() => toasts.clear());
+onLeave(forgetUnsent);
 services.session.state.subscribe(() => {
   if (services.session.state.value.name === 'signed-out') leave();
 });
@@ -35,6 +38,8 @@ const InLanguage = () => <App language={useObserved(language)} services={service
  */
 async function start(root: Element): Promise<void> {
   keepEarlyDrops();
+  watchForms();
+  watchHistory();
   slots.overlays.set([PreviewHost]);
   services.session.start().catch(() => undefined); // the app starts it again, and shows why it fails
   const page = loadPageAt(location.pathname);
@@ -49,8 +54,9 @@ async function start(root: Element): Promise<void> {
 
 /** Loads what the first view does not need. */
 async function addLateParts(): Promise<void> {
-  const [{ keepFocus }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
+  const [{ keepFocus }, { UnsentQuestion }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
     import('./shell/kept-focus.ts'),
+    import('./shell/unsent-question.tsx'),
     import('./uploads/uploads.tsx'),
     import('./sharing/sharing.tsx'),
     import('./helpers-menu/helpers-menu.tsx'),
@@ -58,7 +64,7 @@ async function addLateParts(): Promise<void> {
   await textsLoaded();
   keepFocus();
   slots.panel.set(Uploads);
-  slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu]);
+  slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu, UnsentQuestion]);
 }
 
 const root = document.querySelector('#app');

@@ -2,12 +2,16 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { classes } from './classes.ts';
 import { IconButton } from './icon-button.tsx';
+import { holdsUnsent, onceDiscarded } from './unsent.ts';
 import './dialog.css';
 
 interface Props {
   readonly title: string;
   readonly closeLabel: string;
-  /** Escape, the button of the corner, and whatever else of it closes. The parent then stops rendering it. */
+  /**
+   * Escape, the button of the corner, and whatever else of it closes. The parent then stops rendering it. If a form within holds
+   * what somebody has entered, the page asks first (unsent.ts).
+   */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
   /** The buttons below, the one that does it last. */
@@ -39,10 +43,17 @@ export function Dialog(props: Props) {
     };
   }, []);
 
+  const close = (): void => onceDiscarded(dialog.current, onClose);
   const cancel = (event: Event): void => {
     if (event.target !== dialog.current) return; // of a file input within
     event.preventDefault();
-    if (!isHeld) onClose();
+    if (!isHeld) close();
+  };
+  /** A second Escape without a click or a key between them closes it whatever the page has said to the first. */
+  const closed = (): void => {
+    if (isGone.current) return;
+    if (isHeld || holdsUnsent(dialog.current)) dialog.current?.showModal();
+    if (!isHeld) close();
   };
   const body = (
     <>
@@ -61,7 +72,7 @@ export function Dialog(props: Props) {
       class={classes('c-dialog', `c-dialog-${size}`)}
       aria-labelledby={heading}
       onCancel={cancel}
-      onClose={() => isGone.current || onClose()}
+      onClose={closed}
       // Keys of a dialog are not those of the page behind it.
       onKeyDown={(event) => event.stopPropagation()}
     >
@@ -70,7 +81,7 @@ export function Dialog(props: Props) {
         <h2 id={heading} class="c-dialog-title">
           {title}
         </h2>
-        {!isHeld && <IconButton icon="close" label={closeLabel} onClick={onClose} />}
+        {!isHeld && <IconButton icon="close" label={closeLabel} onClick={close} />}
       </div>
       {onSubmit ? (
         <form class="c-dialog-form" noValidate onSubmit={submit}>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { classes } from './classes.ts';
 import { IconButton } from './icon-button.tsx';
+import { holdsUnsent, onceDiscarded } from './unsent.ts';
 import './drawer.css';
 
 interface DrawerProps {
@@ -16,10 +17,15 @@ interface DrawerProps {
 /** A modal sheet from one side, open as long as it is rendered: for what has its own column on a wide screen. */
 export function Drawer({ label, closeLabel, onClose, side = 'start', children }: DrawerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
+  const close = (): void => onceDiscarded(dialog.current, onClose);
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    return () => shown?.close();
+    return () => {
+      isGone.current = true;
+      shown?.close();
+    };
   }, []);
   return (
     <dialog
@@ -28,14 +34,20 @@ export function Drawer({ label, closeLabel, onClose, side = 'start', children }:
       aria-label={label}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        close();
+      }}
+      // A second Escape without a click or a key between them closes it whatever the page has said to the first.
+      onClose={() => {
+        if (isGone.current) return;
+        if (holdsUnsent(dialog.current)) dialog.current?.showModal();
+        close();
       }}
       onClick={(event) => {
-        if (event.target === dialog.current) onClose(); // the backdrop
+        if (event.target === dialog.current) close(); // the backdrop
       }}
     >
       <div class="c-drawer-body">
-        <IconButton icon="close" label={closeLabel} onClick={onClose} class="c-drawer-close" />
+        <IconButton icon="close" label={closeLabel} onClick={close} class="c-drawer-close" />
         {children}
       </div>
     </dialog>
@@ -50,12 +62,15 @@ interface PanelProps {
 }
 
 /** A column beside the content that stays while one works: details of what is selected. */
-export const SidePanel = ({ title, closeLabel, onClose, children }: PanelProps) => (
-  <aside class="c-panel" aria-label={title}>
-    <header class="c-panel-head">
-      <h2 class="c-panel-title">{title}</h2>
-      <IconButton icon="close" label={closeLabel} onClick={onClose} />
-    </header>
-    <div class="c-panel-body">{children}</div>
-  </aside>
-);
+export function SidePanel({ title, closeLabel, onClose, children }: PanelProps) {
+  const panel = useRef<HTMLElement>(null);
+  return (
+    <aside ref={panel} class="c-panel" aria-label={title}>
+      <header class="c-panel-head">
+        <h2 class="c-panel-title">{title}</h2>
+        <IconButton icon="close" label={closeLabel} onClick={() => onceDiscarded(panel.current, onClose)} />
+      </header>
+      <div class="c-panel-body">{children}</div>
+    </aside>
+  );
+}
