@@ -83,7 +83,9 @@ export const de: Texts<typeof en> = {
   progress: 'Fortschritt',
 
   cancel: 'Auftrag abbrechen',
-  cancelHint: 'Was erledigt ist, bleibt erledigt.',
+  cancelTitle: 'Diesen Auftrag abbrechen?',
+  cancelHint: 'Was erledigt ist, bleibt erledigt; der Rest wird nicht erledigt.',
+  goOn: 'Weiterlaufen lassen',
   by: 'von {name}',
   requestedBy: 'Angefordert von',
   subject: 'Worum es geht',

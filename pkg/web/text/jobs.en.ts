@@ -79,7 +79,9 @@ export const en = {
   progress: 'Progress',
 
   cancel: 'Cancel job',
-  cancelHint: 'What is done stays done.',
+  cancelTitle: 'Cancel this job?',
+  cancelHint: 'What is done stays done; the rest is not done.',
+  goOn: 'Let it go on',
   by: 'by {name}',
   requestedBy: 'Requested by',
   subject: 'What it is about',

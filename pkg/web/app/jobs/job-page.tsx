@@ -5,6 +5,7 @@ import type { Job } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
 import { Notice } from '../../design/badge.tsx';
+import { Confirm } from '../../design/confirm.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { DateTime } from '../../design/measures.tsx';
 import { Skeleton } from '../../design/skeleton.tsx';
@@ -68,9 +69,11 @@ function Shown({ job }: { readonly job: Job }) {
 
 function Cancel({ job }: { readonly job: Job }) {
   const client = useClient();
+  const [isAsking, setAsking] = useState(false);
   const [isAsked, setAsked] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
   const cancel = async (): Promise<void> => {
+    setAsking(false);
     setAsked(true);
     setProblem(undefined);
     try {
@@ -82,10 +85,22 @@ function Cancel({ job }: { readonly job: Job }) {
   };
   return (
     <div class="jobs-cancel">
-      <Button icon="close" isBusy={isAsked} onClick={() => void cancel()} title={t('cancelHint')}>
+      <Button icon="close" isBusy={isAsked} onClick={() => setAsking(true)}>
         {t('cancel')}
       </Button>
       {problem && <ProblemNote problem={problem} />}
+      {isAsking && (
+        <Confirm
+          title={t('cancelTitle')}
+          confirmLabel={t('cancel')}
+          cancelLabel={t('goOn')}
+          isDanger
+          onConfirm={cancel}
+          onCancel={() => setAsking(false)}
+        >
+          {t('cancelHint')}
+        </Confirm>
+      )}
     </div>
   );
 }
