@@ -12,9 +12,10 @@ import { readForm } from './request/form.ts';
 import { readPostedJson } from './request/posted-json.ts';
 import type { Context, Handler } from './request-state.ts';
 
-/** A page of text loads only our styles. Any site may frame it: it shows only what the request sent. */
+/** A page of text loads only our styles and fonts. Any site may frame it: it shows only what the request sent. */
 const PAGE_HEADERS = {
-  'Content-Security-Policy': "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
 };
 
 export interface PageDeps {
@@ -145,10 +146,10 @@ function refusalPage(web: WebPages, problem: Problem | PageProblem, of: { reques
   const link = wayBack === undefined ? toLms : linkTo(wayBack, words.back);
   const reference = `Code: <code>${escapeHtml(code)}</code><br>${words.request}: ${escapeHtml(of.requestId)}`;
   const footer = `<footer class="code">${reference}</footer>`;
-  const body = `<main>
+  const body = `<main class="card"><div class="card-body">
 <h1>${words.title}</h1>
 <p role="alert"${isForeign ? ' lang="en"' : ''}>${escapeHtml(translated ?? problem.message)}</p>
 ${fields}${link}${footer}
-</main>`;
+</div></main>`;
   return web.notice({ title: words.title, body, language: of.language });
 }

@@ -27,8 +27,8 @@ const MESSAGES: Keys = {
  */
 const headersOf = (files: string): Readonly<Record<string, string>> => ({
   'content-security-policy':
-    `default-src 'none'; script-src ${files}; style-src ${files}; base-uri 'none'; form-action 'self'; frame-ancestors *; ` +
-    "require-trusted-types-for 'script'",
+    `default-src 'none'; script-src ${files}; style-src ${files}; font-src ${files}; base-uri 'none'; form-action 'self'; ` +
+    "frame-ancestors *; require-trusted-types-for 'script'",
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 });
@@ -41,7 +41,11 @@ interface Shown {
 
 const page = (web: WebPages, { language, files }: Shown, title: string, content: string): PageReply => ({
   status: 200,
-  body: web.document('registration', { title, language, body: `<main>\n<h1>${escapeHtml(title)}</h1>\n${content}</main>` }),
+  body: web.document('registration', {
+    title,
+    language,
+    body: `<main class="card"><div class="card-body">\n<h1>${escapeHtml(title)}</h1>\n${content}</div></main>`,
+  }),
   headers: headersOf(files),
 });
 const list = (items: readonly string[]): string =>
@@ -93,7 +97,7 @@ ${terms([
     inWords(SERVICES, asked.scopes, text),
   )}${section(text.willSend, asked.claims)}<form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="plan" value="${escapeHtml(sealedPlan)}">
-<button type="submit">${text.register}</button>
+<button type="submit" class="c-button c-button-primary">${text.register}</button>
 </form>
 `;
   return page(web, shown, text.offerTitle, content);
@@ -114,7 +118,9 @@ export function outcomePage(web: WebPages, { issuer, agreement, hasDeployment }:
 ${section(text.leftToDo, steps)}${section(text.canInCourses, placements)}${section(
     text.may,
     inWords(SERVICES, agreement.scopes_granted, REGISTRATION_TEXT_MAY[language]),
-  )}${section(text.mayNot, inWords(SERVICES, refused, text))}<p><button type="button" id="close">${text.back}</button></p>
+  )}${section(text.mayNot, inWords(SERVICES, refused, text))}<p>
+<button type="button" id="close" class="c-button c-button-primary">${text.back}</button>
+</p>
 `;
   return page(web, shown, text.outcomeTitle, content);
 }

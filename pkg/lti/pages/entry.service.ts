@@ -77,6 +77,7 @@ export class Entries {
 /** Previews are images and recordings from our own origin. */
 const csp = ({ files, ancestors, formAction }: { files: string; ancestors: string; formAction: string }): string =>
   [
-    `default-src 'none'; script-src ${files}; style-src ${files}; connect-src 'self'; img-src 'self'; media-src 'self'`,
+    `default-src 'none'; script-src ${files}; style-src ${files}; font-src ${files}`,
+    "connect-src 'self'; img-src 'self'; media-src 'self'",
     `base-uri 'none'; form-action ${formAction}; frame-ancestors ${ancestors}; require-trusted-types-for 'script'`,
   ].join('; ');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Frame, FrameLocator, Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { fits } from '../../support/clients/fits.ts';
+import { findingsInEachLook, findingsWhereNarrow } from '../../support/clients/looks.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { LmsFrames } from '../../support/lms/frames.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
@@ -231,19 +231,13 @@ const PAGES: readonly [string, () => Promise<[Page, Page | Frame]>][] = [
   ],
 ];
 
-/** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
-const NARROW = { width: 320, height: 640 };
-
-test.each(PAGES)('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, reach) => {
+test.each(PAGES)('%s has no findings of axe in any look, and fits at 400 %% zoom and on a phone', async (_what, reach) => {
   const [page, shown] = await reach();
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
 
-  const found: string[] = [];
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    found.push(...(await axeFindings(shown)));
-  }
-  await page.setViewportSize(NARROW);
-  await fits(shown);
+  const found = await axeFindings(shown);
+  found.push(...(await findingsInEachLook(page, [shown])));
+  found.push(...(await findingsWhereNarrow(page, shown)));
 
   expect(found).toEqual([]);
 });

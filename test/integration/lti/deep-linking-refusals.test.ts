@@ -227,7 +227,8 @@ test('the picker may be framed by its LMS and the site that waits for the answer
   const files = `${new URL(tenant.url).host}/assets/`;
   expect([status, headers['content-security-policy']]).toEqual([
     200,
-    `default-src 'none'; script-src ${files}; style-src ${files}; connect-src 'self'; img-src 'self'; media-src 'self'; ` +
+    `default-src 'none'; script-src ${files}; style-src ${files}; font-src ${files}; connect-src 'self'; ` +
+      `img-src 'self'; media-src 'self'; ` +
       `base-uri 'none'; form-action ${sites}; frame-ancestors ${sites}; require-trusted-types-for 'script'`,
   ]);
   expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|javascript:|https?:\/\//);

@@ -30,7 +30,8 @@ async function launched(opened: Partial<Launch> = {}, claims: Record<string, unk
 const csp = (frames: string): string => {
   const files = `${new URL(tenant.url).host}/assets/`;
   return (
-    `default-src 'none'; script-src ${files}; style-src ${files}; connect-src 'self'; img-src 'self'; media-src 'self'; ` +
+    `default-src 'none'; script-src ${files}; style-src ${files}; font-src ${files}; connect-src 'self'; ` +
+    `img-src 'self'; media-src 'self'; ` +
     `base-uri 'none'; form-action 'none'; frame-ancestors ${frames}; require-trusted-types-for 'script'`
   );
 };
@@ -187,7 +188,7 @@ test('a token that is missing, changed, foreign, old or of no launch is refused 
     codes.push(`${status} ${code}`);
     expect(text).toContain('</html>');
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+      "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
     );
   }
 

@@ -6,7 +6,8 @@ import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { registeredLms } from '../../support/lms/registration.ts';
 
-const REFUSAL_CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
+const REFUSAL_CSP =
+  "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
 const { tenant, at } = lmsSuite();
 

@@ -10,6 +10,7 @@ import { SharedWithMe } from './shared-with-me.tsx';
 import { PlacedFile } from './placed-file.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { t } from '../../text/lti.ts';
+import './course.css';
 
 /** The page of a course: the user, the files of its folder, and uploads if the user may write. */
 export function Course({ api }: { api: CourseApi }) {

@@ -1,4 +1,6 @@
 import { useCallback, useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import { FileIcon } from '../../design/file-icon.tsx';
 import type { Api, Entry, FileItem, FolderEntry } from './api.ts';
 import { FolderRow } from './folders.tsx';
 import { type Failed, usePages } from './loaded.ts';
@@ -52,6 +54,7 @@ function countOf(entries: readonly Entry[], isMore: boolean): string {
 
 export const FileRow = (props: FileProps) => (
   <li>
+    <FileIcon mimeType={props.file.mime_type} name={props.file.name} />
     <span class="name">{props.file.name}</span>
     <FileActions {...props} />
   </li>
@@ -70,12 +73,18 @@ export function FileActions({ file, api, failed }: FileProps) {
       <span class="facts">
         {sizeInWords(file.size)}, <time dateTime={file.updated_at}>{timeInWords(file.updated_at)}</time>
       </span>
-      <button type="button" aria-label={t('previewOf', { name: file.name })} onClick={() => setPreviewed(true)}>
+      <Button
+        size="s"
+        kind="quiet"
+        icon="eye"
+        aria-label={t('previewOf', { name: file.name })}
+        onClick={() => setPreviewed(true)}
+      >
         {t('preview')}
-      </button>
-      <button type="button" aria-label={t('downloadOf', { name: file.name })} onClick={download}>
+      </Button>
+      <Button size="s" icon="download" aria-label={t('downloadOf', { name: file.name })} onClick={download}>
         {t('download')}
-      </button>
+      </Button>
       {refusal && <RefusalNote refusal={refusal} />}
       {isPreviewed && <Preview api={api} file={file} failed={failed} onClose={() => setPreviewed(false)} />}
     </>

@@ -1,3 +1,5 @@
+import { Button } from '../../design/button.tsx';
+import { KindIcon } from '../../design/file-icon.tsx';
 import type { FolderEntry } from './api.ts';
 import { t } from '../../text/lti.ts';
 
@@ -13,9 +15,9 @@ export const FolderPath = ({ names, onGo }: { names: readonly string[]; onGo: (d
           {depth === names.length - 1 ? (
             <span aria-current="page">{name}</span>
           ) : (
-            <button type="button" onClick={() => onGo(depth)}>
+            <Button kind="quiet" size="s" onClick={() => onGo(depth)}>
               {name}
-            </button>
+            </Button>
           )}
         </li>
       ))}
@@ -25,10 +27,11 @@ export const FolderPath = ({ names, onGo }: { names: readonly string[]; onGo: (d
 
 export const FolderRow = ({ folder, onOpen }: { folder: FolderEntry; onOpen: (folder: FolderEntry) => void }) => (
   <li>
+    <KindIcon kind="folder" />
     <span class="name">{folder.name}</span>
     <span class="facts">{t('folder')}</span>
-    <button type="button" aria-label={t('openFolder', { name: folder.name })} onClick={() => onOpen(folder)}>
+    <Button size="s" aria-label={t('openFolder', { name: folder.name })} onClick={() => onOpen(folder)}>
       {t('open')}
-    </button>
+    </Button>
   </li>
 );

@@ -1,4 +1,6 @@
 import { useId, useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import '../../design/field.css';
 import type { CourseApi, Grade, Member, Result } from './course-api.ts';
 import type { Column } from './grade-columns.ts';
 import type { Failed } from './loaded.ts';
@@ -60,6 +62,7 @@ export function GradeRow({ api, member, maximum, column, failed }: Props) {
           {t('grades.scoreLabel')}
           <input
             type="text"
+            class="c-input"
             inputMode="decimal"
             size={6}
             aria-label={t('grades.score', { name })}
@@ -72,6 +75,7 @@ export function GradeRow({ api, member, maximum, column, failed }: Props) {
         <label class="comment">
           {t('grades.commentLabel')}
           <textarea
+            class="c-input"
             rows={1}
             aria-label={t('grades.comment', { name })}
             aria-invalid={isTooLong}
@@ -80,13 +84,13 @@ export function GradeRow({ api, member, maximum, column, failed }: Props) {
             onInput={(event) => setComment(event.currentTarget.value)}
           />
         </label>
-        <button
+        <Button
           type="submit"
           aria-label={t('grades.sendOf', { name })}
           disabled={isSending || score === undefined || maximum === undefined || isTooLong}
         >
           {t('grades.send')}
-        </button>
+        </Button>
         {isNoScore && <Fault id={`${faultId}-score`} text={t('grades.scoreRefused')} />}
         {isTooLong && <Fault id={`${faultId}-comment`} text={t('grades.commentTooLong', { most: COMMENT_MAX })} />}
       </form>
@@ -96,14 +100,14 @@ export function GradeRow({ api, member, maximum, column, failed }: Props) {
       </p>
       {column.results && <InLms result={column.results.get(member.lms_user_id)} />}
       {shown?.status === 'failed' && (
-        <button
-          type="button"
+        <Button
+          size="s"
           aria-label={t('grades.againOf', { name })}
           disabled={isSending}
           onClick={() => void follow(() => api.retry(shown.id))}
         >
           {t('tryAgain')}
-        </button>
+        </Button>
       )}
       {refusal && <RefusalNote refusal={refusal} />}
     </li>
@@ -112,7 +116,7 @@ export function GradeRow({ api, member, maximum, column, failed }: Props) {
 
 /** Shows below a field why its value is invalid. */
 const Fault = ({ id, text }: { id: string; text: string }) => (
-  <p id={id} class="note" role="alert">
+  <p id={id} class="c-field-error" role="alert">
     {text}
   </p>
 );

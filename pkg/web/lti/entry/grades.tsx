@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Select } from '../../design/select.tsx';
 import type { CourseApi, Member } from './course-api.ts';
 import { type Column, useColumn } from './grade-columns.ts';
 import { GradeRow } from './grade-row.tsx';
@@ -56,6 +57,7 @@ export function Grades({ api, courseId, linkId, isPlaced, failed }: Props) {
             <input
               id="score-maximum"
               type="text"
+              class="c-input"
               inputMode="decimal"
               size={6}
               aria-invalid={points === undefined}
@@ -90,15 +92,10 @@ function statusOf(members: readonly Member[] | undefined, isMore: boolean, isBus
 }
 
 const ColumnChoice = ({ column, onChoose }: { column: Column; onChoose: (id: string) => void }) => (
-  <label for="score-column">
-    {t('grades.column')}{' '}
-    <select id="score-column" value={column.chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
-      <option value="">{t('grades.ofLink')}</option>
-      {column.items.map(({ id, label }) => (
-        <option key={id} value={id}>
-          {label}
-        </option>
-      ))}
-    </select>
-  </label>
+  <Select
+    label={t('grades.column')}
+    value={column.chosen}
+    onValue={onChoose}
+    options={[{ value: '', label: t('grades.ofLink') }, ...column.items.map(({ id, label }) => ({ value: id, label }))]}
+  />
 );

@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
 import type { FileItem, HandIn as HandedIn, Uploaded } from './api.ts';
 import type { CourseApi } from './course-api.ts';
 import { save } from './file-list.tsx';
@@ -66,9 +67,9 @@ function State({ api, handIn, failed }: { api: CourseApi; handIn: HandedIn | nul
       </p>
       {handIn && (
         <p>
-          <button type="button" onClick={download}>
+          <Button icon="download" onClick={download}>
             {t('handIn.download')}
-          </button>
+          </Button>
         </p>
       )}
       {refusal && <RefusalNote refusal={refusal} />}
@@ -111,7 +112,7 @@ function Choice({ api, userId, failed, isAgain, onHandedIn }: ChoiceProps) {
     <>
       <form onSubmit={(event) => void submit(event)}>
         <label for="hand-in-file">{isAgain ? t('handIn.chooseAgain') : t('handIn.choose')}</label>
-        <select id="hand-in-file" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+        <select id="hand-in-file" class="c-input" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
           <option value="">{optionOfNone(files, isBusy)}</option>
           {files?.map((file) => (
             <option key={file.id} value={file.id}>
@@ -119,13 +120,13 @@ function Choice({ api, userId, failed, isAgain, onHandedIn }: ChoiceProps) {
             </option>
           ))}
         </select>
-        <button type="submit" disabled={chosen === '' || isSending}>
+        <Button type="submit" kind="primary" disabled={chosen === '' || isSending}>
           {isAgain ? t('handIn.submitAgain') : t('handIn.submit')}
-        </button>
+        </Button>
         {isMore && (
-          <button type="button" disabled={isBusy} onClick={next}>
+          <Button disabled={isBusy} onClick={next}>
             {t('handIn.more')}
-          </button>
+          </Button>
         )}
       </form>
       {(unsent ?? refusal) && <RefusalNote refusal={(unsent ?? refusal)!} {...(unsent ? {} : { onRetry: next })} />}

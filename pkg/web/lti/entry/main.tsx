@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import '../../design/index.css';
 import { RequestTextsContext } from '../../design/request-id.tsx';
 import { CourseApi } from './course-api.ts';
 import { Course } from './course.tsx';

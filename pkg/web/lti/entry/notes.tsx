@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { Button } from '../../design/button.tsx';
+import { Notice } from '../../design/badge.tsx';
 import { RequestId } from '../../design/request-id.tsx';
 import { refusalInWords, type Refusal } from './messages.ts';
 import { t } from '../../text/lti.ts';
@@ -7,23 +9,28 @@ import { t } from '../../text/lti.ts';
 export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: () => void }) {
   return (
     <div class="note">
-      <div role="alert">
+      <Notice tone="danger" actions={onRetry && <Again onRetry={onRetry} />}>
         <p>
-          {refusalInWords(refusal)}{' '}
-          <span class="code">
-            {t('code')} <code>{refusal.code}</code>
-          </span>
+          {refusalInWords(refusal)} <Code code={refusal.code} />
         </p>
-      </div>
+      </Notice>
       <RequestId id={refusal.requestId} />
-      {onRetry && (
-        <button type="button" onClick={onRetry}>
-          {t('tryAgain')}
-        </button>
-      )}
     </div>
   );
 }
+
+const Again = ({ onRetry }: { onRetry: () => void }) => (
+  <Button size="s" onClick={onRetry}>
+    {t('tryAgain')}
+  </Button>
+);
+
+/** What to tell somebody who helps. It has the colour of the text around it. */
+const Code = ({ code }: { code: string }) => (
+  <small>
+    {t('code')} <code>{code}</code>
+  </small>
+);
 
 /** Leads back to the LMS, in place of the page that frames this one. */
 export const WayBack = ({ url }: { url: string }) => (
@@ -39,15 +46,14 @@ export const WayBack = ({ url }: { url: string }) => (
  */
 export function Ended({ returnUrl }: { returnUrl?: string | null | undefined }) {
   return (
-    <main>
-      <h1>{t('ended.title')}</h1>
-      <p role="alert">
-        {t('ended.text')}{' '}
-        <span class="code">
-          {t('code')} <code>session_ended</code>
-        </span>
-      </p>
-      {returnUrl && <WayBack url={returnUrl} />}
+    <main class="card">
+      <div class="card-body">
+        <h1>{t('ended.title')}</h1>
+        <p role="alert">
+          {t('ended.text')} <Code code="session_ended" />
+        </p>
+        {returnUrl && <WayBack url={returnUrl} />}
+      </div>
     </main>
   );
 }

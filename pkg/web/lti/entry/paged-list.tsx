@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Button } from '../../design/button.tsx';
 import type { Listed } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
 import { t } from '../../text/lti.ts';
@@ -42,9 +43,11 @@ export const More = <Item,>({
   <>
     {refusal && <RefusalNote refusal={refusal} onRetry={next} />}
     {isMore && !refusal && (
-      <button type="button" disabled={isBusy} onClick={next}>
-        {text}
-      </button>
+      <p>
+        <Button disabled={isBusy} onClick={next}>
+          {text}
+        </Button>
+      </p>
     )}
   </>
 );

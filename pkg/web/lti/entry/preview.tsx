@@ -1,9 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { LinkButton } from '../../design/button.tsx';
+import { Dialog } from '../../design/dialog.tsx';
 import type { Api, FileItem } from './api.ts';
 import type { Failed } from './loaded.ts';
 import { type Refusal, sizeInWords } from './messages.ts';
 import { RefusalNote } from './notes.tsx';
 import { t } from '../../text/lti.ts';
+import './preview.css';
 
 /** Maximum of shown bytes of a text. */
 const TEXT_MAX = 20_000;
@@ -20,29 +23,32 @@ interface Props {
  * plain text, whatever it contains.
  */
 export function Preview({ api, file, failed, onClose }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [url, setUrl] = useState<string>();
   const [refusal, setRefusal] = useState<Refusal>();
-  useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => void api.ticket(file.id).then(setUrl, (error: unknown) => setRefusal(failed(error))), [api, file.id, failed]);
 
   return (
-    <dialog ref={dialog} aria-labelledby="preview-heading" onClose={onClose}>
-      <h2 id="preview-heading">{file.name}</h2>
-      <p class="facts">
-        {file.mime_type ?? t('preview.unknownType')}, {sizeInWords(file.size)}
-      </p>
-      {refusal && <RefusalNote refusal={refusal} />}
-      {url && <Content api={api} file={file} url={url} />}
-      <form method="dialog">
-        <button type="submit">{t('preview.close')}</button>
-        {url && (
-          <a href={url} download="">
+    <Dialog
+      title={file.name}
+      size="l"
+      closeLabel={t('preview.close')}
+      onClose={onClose}
+      actions={
+        url && (
+          <LinkButton href={url} icon="download" isDownload>
             {t('download')}
-          </a>
-        )}
-      </form>
-    </dialog>
+          </LinkButton>
+        )
+      }
+    >
+      <div class="file-preview">
+        <p class="facts">
+          {file.mime_type ?? t('preview.unknownType')}, {sizeInWords(file.size)}
+        </p>
+        {refusal && <RefusalNote refusal={refusal} />}
+        {url && <Content api={api} file={file} url={url} />}
+      </div>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
 import type { Api } from './api.ts';
 import { save } from './file-list.tsx';
 import { type Failed, useLoaded } from './loaded.ts';
@@ -34,9 +35,11 @@ export function ReviewedHandIn({ api, failed }: { api: Api; failed: Failed }) {
           />
         </p>
       </header>
-      <button type="button" aria-label={t('downloadOf', { name: file.name })} onClick={download}>
-        {t('download')}
-      </button>
+      <p>
+        <Button kind="primary" icon="download" aria-label={t('downloadOf', { name: file.name })} onClick={download}>
+          {t('download')}
+        </Button>
+      </p>
       {unsaved && <RefusalNote refusal={unsaved} />}
     </>
   );

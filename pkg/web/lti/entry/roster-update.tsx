@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
 import { ApiError } from './api.ts';
 import type { CourseApi } from './course-api.ts';
 import type { Failed } from './loaded.ts';
@@ -34,9 +35,9 @@ export function RosterUpdate(props: { api: CourseApi; courseId: string; failed: 
   return (
     <>
       <p>
-        <button type="button" disabled={state === t('roster.reading')} onClick={() => void sync()}>
+        <Button icon="refresh" disabled={state === t('roster.reading')} onClick={() => void sync()}>
           {t('roster.read')}
-        </button>{' '}
+        </Button>{' '}
         <span role="status">{state}</span>
       </p>
       {refusal && <RefusalNote refusal={refusal} />}

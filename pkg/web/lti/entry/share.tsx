@@ -1,4 +1,7 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
+import { Badge } from '../../design/badge.tsx';
+import { Button } from '../../design/button.tsx';
+import { FileIcon, KindIcon } from '../../design/file-icon.tsx';
 import type { FolderEntry } from './api.ts';
 import type { CourseApi, Shareable } from './course-api.ts';
 import { FolderPath } from './folders.tsx';
@@ -24,9 +27,9 @@ export function Share(props: Props) {
     <section aria-labelledby="share-heading" class="share-in-course">
       <h2 id="share-heading">{t('share.heading')}</h2>
       <p>
-        <button type="button" aria-expanded={isOpen} aria-controls="share-list" onClick={() => setOpen(!isOpen)}>
+        <Button aria-expanded={isOpen} aria-controls="share-list" onClick={() => setOpen(!isOpen)}>
           {isOpen ? t('share.close') : t('share.open')}
-        </button>
+        </Button>
       </p>
       <div id="share-list">{isOpen && <OwnEntries {...props} />}</div>
     </section>
@@ -125,22 +128,23 @@ function ShareRow({ api, entry, groupId, failed, onOpen }: RowProps) {
 
   return (
     <li>
+      {entry.type === 'folder' ? <KindIcon kind="folder" /> : <FileIcon mimeType={null} name={entry.name} />}
       <span class="name">{entry.name}</span>
       {entry.type === 'folder' && <span class="facts">{t('folder')}</span>}
-      <span role="status">{isShared ? t('share.shared') : ''}</span>
+      <span role="status">{isShared && <Badge tone="success">{t('share.shared')}</Badge>}</span>
       {entry.type === 'folder' && (
-        <button type="button" aria-label={t('share.openFolder', { name: entry.name })} onClick={() => onOpen(entry)}>
+        <Button size="s" kind="quiet" aria-label={t('share.openFolder', { name: entry.name })} onClick={() => onOpen(entry)}>
           {t('open')}
-        </button>
+        </Button>
       )}
-      <button
-        type="button"
+      <Button
+        size="s"
         aria-label={t(isShared ? 'share.takeBackOf' : 'share.giveOf', { name: entry.name })}
         aria-disabled={isBusy}
         onClick={() => void (isBusy || toggle())}
       >
         {t(isShared ? 'share.takeBack' : 'share.give')}
-      </button>
+      </Button>
       {refusal && <RefusalNote refusal={refusal} />}
     </li>
   );

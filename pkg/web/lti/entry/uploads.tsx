@@ -1,4 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import { FileIcon } from '../../design/file-icon.tsx';
+import { Progress } from '../../design/progress.tsx';
 import type { Api, OnConflict, Uploaded } from './api.ts';
 import type { Failed } from './loaded.ts';
 import { RefusalNote } from './notes.tsx';
@@ -58,9 +61,9 @@ export function Uploads({ api, folderId, heading = t('upload.heading'), failed, 
           multiple
           onChange={(event) => setChoice((event.currentTarget.files?.length ?? 0) > 0)}
         />
-        <button type="submit" disabled={!hasChoice}>
+        <Button type="submit" kind="primary" icon="upload" disabled={!hasChoice}>
           {t('upload.start')}
-        </button>
+        </Button>
       </form>
       <p role="status">{statusOf(uploads)}</p>
       {uploads.length > 0 && (
@@ -128,17 +131,18 @@ function UploadRow({ upload, onPause, onResume, onCancel }: RowProps) {
     act();
   };
   const button = (text: Key, label: Key, act: () => void) => (
-    <button type="button" aria-label={t(label, { name: file.name })} onClick={then(act)}>
+    <Button size="s" aria-label={t(label, { name: file.name })} onClick={then(act)}>
       {t(text)}
-    </button>
+    </Button>
   );
   const words = STATE_WORDS[state];
   const isTaken = refusal?.code === 'name_conflict';
   return (
     <li ref={row} tabIndex={-1}>
+      <FileIcon mimeType={file.type || null} name={file.name} />
       <span class="name">{file.name}</span>
       {['sending', 'reconnecting', 'paused'].includes(state) && (
-        <progress aria-label={t('upload.progress', { name: file.name })} max={100} value={percent} />
+        <Progress label={t('upload.progress', { name: file.name })} max={100} value={percent} />
       )}
       {words && <span class="facts">{t(words, { percent })}</span>}
       {refusal && <RefusalNote refusal={refusal} />}
@@ -148,9 +152,9 @@ function UploadRow({ upload, onPause, onResume, onCancel }: RowProps) {
       {UNDER_WAY.includes(state) && button('upload.pause', 'upload.pauseOf', onPause)}
       {state === 'paused' && button('upload.resume', 'upload.resumeOf', onResume)}
       {state !== 'done' && (
-        <button type="button" aria-label={t('upload.cancelOf', { name: file.name })} onClick={onCancel}>
+        <Button size="s" kind="quiet" aria-label={t('upload.cancelOf', { name: file.name })} onClick={onCancel}>
           {t('upload.cancel')}
-        </button>
+        </Button>
       )}
     </li>
   );

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
 import type { FileEntry, FolderEntry, Uploaded } from '../entry/api.ts';
 import { FolderPath } from '../entry/folders.tsx';
 import type { Refusal } from '../entry/messages.ts';
@@ -51,13 +52,9 @@ export function Browse({ api, view, choices, onToggle, onUploaded, failed }: Pro
   const rootName = position.root === 'course' ? (folder?.name ?? '') : t('myFiles');
   const names = [rootName, ...position.path.map(({ name }) => name)];
   const rootButton = (root: Position['root'], name: string) => (
-    <button
-      type="button"
-      aria-current={query === '' && position.root === root ? 'true' : undefined}
-      onClick={() => go({ root, path: [] })}
-    >
+    <Button aria-current={query === '' && position.root === root ? 'true' : undefined} onClick={() => go({ root, path: [] })}>
       {name}
-    </button>
+    </Button>
   );
 
   return (

@@ -1,4 +1,7 @@
 import { useRef } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import '../../design/field.css';
+import { FileIcon } from '../../design/file-icon.tsx';
 import type { Refusal } from '../entry/messages.ts';
 import { RefusalNote } from '../entry/notes.tsx';
 import type { PickerView } from './api.ts';
@@ -48,12 +51,12 @@ export function Chosen({ view, choices, isSending, refusal, onChange, onRemove, 
       </form>
       <div class="actions" role="group" aria-label={t('picker.answer')}>
         {refusal && <RefusalNote refusal={refusal} />}
-        <button type="submit" form="chosen" disabled={isSending || number === 0 || !areRight}>
+        <Button type="submit" kind="primary" form="chosen" disabled={isSending || number === 0 || !areRight}>
           {number === 0 ? t('picker.add') : count('addFiles', number)}
-        </button>
-        <button type="button" disabled={isSending} onClick={onCancel}>
+        </Button>
+        <Button disabled={isSending} onClick={onCancel}>
           {t('picker.cancel')}
-        </button>
+        </Button>
         <p role="status">{isSending ? t('picker.sending') : count('chosen', number)}</p>
       </div>
     </>
@@ -69,11 +72,13 @@ function ChosenRow({ view, choice, onChange, onRemove }: RowProps) {
   const types = typesOf(file, view);
   return (
     <li>
+      <FileIcon mimeType={file.mime_type} name={file.name} />
       <span class="name">{file.name}</span>
       {types.length > 1 ? (
         <label>
           {t('picker.addAs')}{' '}
           <select
+            class="c-input"
             aria-label={t('picker.addAsOf', { name: file.name })}
             value={type}
             onChange={(event) => onChange({ ...choice, type: event.currentTarget.value as ItemType })}
@@ -93,6 +98,7 @@ function ChosenRow({ view, choice, onChange, onRemove }: RowProps) {
           {t('picker.pointsLabel')}{' '}
           <input
             type="text"
+            class="c-input"
             inputMode="decimal"
             size={5}
             aria-label={t('picker.pointsOf', { name: file.name })}
@@ -102,9 +108,9 @@ function ChosenRow({ view, choice, onChange, onRemove }: RowProps) {
           />
         </label>
       )}
-      <button type="button" aria-label={t('picker.removeOf', { name: file.name })} onClick={() => onRemove(choice)}>
+      <Button size="s" kind="quiet" aria-label={t('picker.removeOf', { name: file.name })} onClick={() => onRemove(choice)}>
         {t('picker.remove')}
-      </button>
+      </Button>
     </li>
   );
 }

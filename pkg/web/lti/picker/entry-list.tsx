@@ -1,4 +1,8 @@
 import { useCallback, useRef } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import '../../design/checkbox.css';
+import { classes } from '../../design/classes.ts';
+import { FileIcon } from '../../design/file-icon.tsx';
 import type { FileEntry, FolderEntry } from '../entry/api.ts';
 import { FolderRow } from '../entry/folders.tsx';
 import { type Failed, usePages } from '../entry/loaded.ts';
@@ -52,19 +56,21 @@ interface RowProps extends Pick<Props, 'view' | 'choices' | 'onToggle' | 'onPrev
 }
 
 function FileRow({ file, view, choices, onToggle, onPreview }: RowProps) {
-  const { id, name, size, updated_at } = file;
+  const { id, name, size, mime_type, updated_at } = file;
   const reason = refusedBecause(file, view);
   return (
     <li>
       <input
         id={`choice-${id}`}
         type={view.multiple ? 'checkbox' : 'radio'}
+        class={classes('c-check-box', !view.multiple && 'c-check-round')}
         name="choice"
         checked={choices.some((choice) => choice.file.id === id)}
         disabled={reason !== undefined}
         aria-describedby={`facts-${id}`}
         onChange={() => onToggle(file)}
       />
+      <FileIcon mimeType={mime_type} name={name} />
       <label class="name" for={`choice-${id}`}>
         {name}
       </label>
@@ -72,9 +78,9 @@ function FileRow({ file, view, choices, onToggle, onPreview }: RowProps) {
         {sizeInWords(size)}, <time dateTime={updated_at}>{timeInWords(updated_at)}</time>
         {reason !== undefined && `; ${reason}`}
       </span>
-      <button type="button" aria-label={t('previewOf', { name })} onClick={() => onPreview(file)}>
+      <Button size="s" kind="quiet" icon="eye" aria-label={t('previewOf', { name })} onClick={() => onPreview(file)}>
         {t('preview')}
-      </button>
+      </Button>
     </li>
   );
 }

@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import '../../design/index.css';
 import { RequestTextsContext } from '../../design/request-id.tsx';
 import { Ended } from '../entry/notes.tsx';
 import { enter, keeperOfTab } from '../entry/session.ts';

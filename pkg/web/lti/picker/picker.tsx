@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Notice } from '../../design/badge.tsx';
 import { useFailures, useLoaded } from '../entry/loaded.ts';
 import type { Refusal } from '../entry/messages.ts';
 import { Ended, RefusalNote } from '../entry/notes.tsx';
@@ -56,7 +57,7 @@ export function Picker({ api }: { api: PickerApi }) {
         <p>{introduction(view)}</p>
       </header>
       {view.types.length === 0 ? (
-        <p role="alert">{t('picker.nothingTaken')}</p>
+        <Notice tone="danger">{t('picker.nothingTaken')}</Notice>
       ) : (
         <Browse api={api} view={view} choices={choices} onToggle={toggle} onUploaded={addUploaded} failed={failed} />
       )}

@@ -1,4 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import '../../design/field.css';
 import { t } from '../../text/lti.ts';
 
 /** Searches by name. `query`: the search whose results are shown; empty: none. */
@@ -14,18 +16,20 @@ export function SearchForm({ query, onSearch }: { query: string; onSearch: (quer
   return (
     <form role="search" onSubmit={submit}>
       <label for="search-input">{t('picker.search')}</label>
-      <input id="search-input" ref={input} type="search" maxLength={255} autocomplete="off" />
-      <button type="submit">{t('picker.startSearch')}</button>
+      <input id="search-input" ref={input} type="search" class="c-input" maxLength={255} autocomplete="off" />
+      <Button type="submit" icon="search">
+        {t('picker.startSearch')}
+      </Button>
       {query !== '' && (
-        <button
-          type="button"
+        <Button
+          kind="quiet"
           onClick={() => {
             input.current?.focus(); // This button disappears.
             onSearch('');
           }}
         >
           {t('picker.endSearch')}
-        </button>
+        </Button>
       )}
     </form>
   );

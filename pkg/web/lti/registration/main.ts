@@ -1,3 +1,5 @@
+import '../../design/index.css';
+import '../../design/button.css';
 import '../entry/style.css';
 import { closeAtPlatform } from './close.ts';
 

@@ -1,3 +1,4 @@
+import './style.css';
 import { exchange, storageWindow } from './exchange.ts';
 
 /** A platform that has not answered by then does not store anything for us. */
