@@ -8,8 +8,8 @@ import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts
 import { type Receiver, startReceiver } from '../../support/fakes/receiver.ts';
 import { LmsFrames } from '../../support/lms/frames.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
-import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
-import { platform } from '../../support/programs/platform.ts';
+import { type DemoTenant, demoTenant, type TenantObject } from '../../support/programs/demo-tenant.ts';
+import { getJson, kubectlOk, platform, shellOk } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { addPerson, addressOf, type Credentials, firstAdministrator, openAs, signIn } from './app.ts';
 
@@ -276,4 +276,40 @@ test('a rule for links counts at once: a link without a password stops working',
   await page.getByText('Links need a password here: give it one.').waitFor();
 
   expect((await tenant.admin.get('/settings')).body.share_links).toMatchObject({ password_required: true });
+});
+
+test('the settings of the institution say what the Tenant says, and their lines for a shell change it', async () => {
+  const displayName = `Queen's “Hall”`;
+  const resource = ['tenant', tenant.name, '-n', tenant.namespace];
+  const specified = () => getJson<TenantObject & { readonly spec: object }>(where, ...resource);
+  await kubectlOk(where, ['patch', ...resource, '--type', 'merge', '-p', JSON.stringify({ spec: { displayName } })]);
+  const page = await openAs(browser, tenant, administrator, '/admin/tenant');
+  const setting = (label: string): Locator =>
+    page.locator('.tenant-setting').filter({ has: page.getByRole('term').filter({ hasText: new RegExp(`^${label}$`) }) });
+  const says = (label: string, text: string): Promise<unknown> =>
+    waitFor(`“${label}” to be ${text}`, async () => {
+      await page.reload();
+      await page.getByRole('heading', { name: 'Limits' }).waitFor();
+      return (await setting(label).getByRole('definition').innerText()).includes(text);
+    });
+  const lineOf = async (label: string): Promise<string> => {
+    await setting(label).locator('summary').click();
+    return setting(label).locator('code').innerText();
+  };
+
+  await says('Name', displayName);
+  const before = await specified();
+  for (const label of ['Name', 'Database', 'Requests of one person', 'Trash', 'Versions of a file'])
+    await shellOk(where, await lineOf(label));
+  const same = await specified();
+  await shellOk(where, (await lineOf('Storage of all people together')).replace('100Gi', '3Gi'));
+  await says('Storage of all people together', 'of 3 GB');
+  await shellOk(where, (await lineOf('Trash')).replace('30d', '36h'));
+  await says('Trash', '36 hours');
+  const after = await specified();
+  const shown = await shellOk(where, await page.locator('code').last().innerText());
+
+  expect(same.metadata.generation).toBe(before.metadata.generation);
+  expect(after.spec).toMatchObject({ displayName, trashRetention: '36h', limits: { storage: '3Gi' } });
+  expect(shown).toContain('trashRetention: 36h');
 });

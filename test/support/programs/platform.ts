@@ -110,6 +110,18 @@ export function kubectl(where: Platform, args: readonly string[], input?: string
   return run(join(where.stateDirectory, 'bin/kubectl'), args, env, limitMs, input);
 }
 
+/** Runs a line as somebody pastes it into a shell, where `kubectl` is that of this platform. Throws when it fails. */
+export async function shellOk(where: Platform, line: string): Promise<string> {
+  const env = {
+    ...process.env,
+    KUBECONFIG: join(where.stateDirectory, 'kubeconfig'),
+    PATH: `${join(where.stateDirectory, 'bin')}:${process.env['PATH'] ?? ''}`,
+  };
+  const ran = await run('sh', ['-c', line], env, 120_000);
+  if (ran.code !== 0) throw new Error(`${line} failed with ${ran.code}: ${ran.stderr}`);
+  return ran.stdout;
+}
+
 /** Like `kubectl`, but throws when it fails. Returns standard output. */
 export async function kubectlOk(where: Platform, args: readonly string[], input?: string, limitMs?: number): Promise<string> {
   const ran = await kubectl(where, args, input, limitMs);
