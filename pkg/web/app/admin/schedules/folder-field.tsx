@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../../design/button.tsx';
 import { t } from '../../../text/schedules.ts';
-import { DestinationDialog } from '../../files/destination-dialog.tsx';
 import { useClient } from '../../services.ts';
+import { useLater } from '../../use-later.ts';
 import { useLoaded } from '../../use-loaded.ts';
 
 export interface Folder {
@@ -19,12 +19,15 @@ interface Props {
 /** A folder, shown by its path. */
 export function FolderField({ label, folder, onFolder, error }: Props) {
   const [isChoosing, setChoosing] = useState(false);
+  const [Destination, loadDestination] = useLater(
+    async () => (await import('../../files/destination-dialog.tsx')).DestinationDialog,
+  );
   return (
     <div class="schedules-folder" role="group" aria-label={label}>
       <p>
         <span class="c-field-label">{label}</span> {folder ? <FolderPath id={folder.id} /> : '–'}
       </p>
-      <Button icon="folder" onClick={() => setChoosing(true)}>
+      <Button icon="folder" onClick={() => void loadDestination().then(setChoosing)}>
         {t('chooseFolder')}
       </Button>
       {error !== undefined && (
@@ -32,8 +35,8 @@ export function FolderField({ label, folder, onFolder, error }: Props) {
           {error}
         </p>
       )}
-      {isChoosing && (
-        <DestinationDialog
+      {isChoosing && Destination && (
+        <Destination
           kind="choose"
           entries={[]}
           onClose={() => setChoosing(false)}
