@@ -113,7 +113,9 @@ test('files are moved by dragging, by keys and by a dialog, and copied; all at o
   await select(page, 'one.txt');
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Delete');
-  const undo = page.getByRole('button', { name: 'Undo' });
+  // Moves and copies of before may still offer to be undone.
+  const trashed = page.locator('.c-toast').filter({ hasText: '3 items moved to the trash' });
+  const undo = trashed.getByRole('button', { name: 'Undo' });
   await Promise.all([undo.click(), page.getByText('This folder is empty').waitFor()]);
   await listed(page, 'one.txt', 'three.txt', 'two.txt');
 
@@ -257,8 +259,10 @@ test('menus offer the helpers that the tenant has, and a job that a helper holds
   await page.getByRole('link', { name: 'Optimise “held.pdf”' }).click();
   await page.locator('.c-badge').getByText('Running', { exact: true }).waitFor();
   await page.getByRole('progressbar', { name: 'Optimise “held.pdf”' }).waitFor();
-  const asked = page.waitForResponse((reply) => reply.url().endsWith('/cancel'));
   await page.getByRole('button', { name: 'Cancel job' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Cancel this job?' });
+  const asked = page.waitForResponse((reply) => reply.url().endsWith('/cancel'));
+  await question.getByRole('button', { name: 'Cancel job' }).click();
   await asked;
   release();
   await page.locator('.c-badge').getByText('Canceled', { exact: true }).waitFor();
