@@ -249,7 +249,8 @@ export class PartialUploads {
         upload = await this.#add(upload, pending, { reserved: held });
         pending = nothing(into);
       }
-      signals.turn.throwIfAborted();
+      // What is added already stays, and the reply says so.
+      if (pending.segments.length > 0 || !body.isWhole) signals.turn.throwIfAborted();
       if (checksum !== undefined && (!body.isWhole || body.digest() !== checksum)) throw new Problem('checksum_mismatch');
       if (upload.file !== null) return upload;
       if (endOf(upload, pending) === length) {
