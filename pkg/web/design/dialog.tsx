@@ -22,11 +22,13 @@ interface Props {
   readonly isHeld?: boolean | undefined;
   readonly size?: 's' | 'm' | 'l' | undefined;
   readonly role?: 'dialog' | 'alertdialog' | undefined;
+  /** It has nothing but text, so that the text itself takes the focus: otherwise keys could not scroll it (WCAG 2.1.1). */
+  readonly isText?: boolean | undefined;
 }
 
 /** A modal dialog, open as long as it is rendered. The browser holds the focus in it; afterwards the focus returns. */
 export function Dialog(props: Props) {
-  const { title, closeLabel, onClose, children, actions, onSubmit, isHeld = false, size = 'm', role = 'dialog' } = props;
+  const { title, closeLabel, onClose, children, actions, onSubmit, isHeld = false, size = 'm', role = 'dialog', isText } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
   const heading = useId();
@@ -57,7 +59,9 @@ export function Dialog(props: Props) {
   };
   const body = (
     <>
-      <div class="c-dialog-body">{children}</div>
+      <div class="c-dialog-body" tabIndex={isText ? 0 : undefined}>
+        {children}
+      </div>
       {actions !== undefined && <div class="c-dialog-actions">{actions}</div>}
     </>
   );

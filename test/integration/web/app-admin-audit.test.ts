@@ -85,7 +85,7 @@ test('a person who is no administrator sees that they may not see the log', asyn
   const { user, password } = await tenant.user();
   const page = await openSignedIn(browser, tenant, { email: user.email, password }, '/admin/audit');
 
-  await page.getByRole('alert').getByText('forbidden').waitFor();
+  await page.locator('.problem-note').getByText('forbidden').waitFor();
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
 });
 

@@ -272,7 +272,7 @@ test('the results of a column of the grade book are shown to whoever asks for th
 test('who may not see webhooks sees that, without a button to try again', async () => {
   const { user, password } = await grading.tenant.user();
   const page = await openSignedIn(browser, grading.tenant, { email: user.email, password }, '/admin/webhooks');
-  await page.getByRole('alert').getByText('forbidden').waitFor();
+  await page.locator('.problem-note').getByText('forbidden').waitFor();
 
   expect([await page.getByRole('button', { name: 'Try again' }).count(), shownUrl(page)]).toEqual([0, '/admin/webhooks']);
 });

@@ -8,7 +8,7 @@ import './shortcuts-dialog.css';
 export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
   const groups = useObserved(shortcuts.groups);
   return (
-    <Dialog title={t('shortcuts.title')} closeLabel={t('close')} onClose={onClose}>
+    <Dialog title={t('shortcuts.title')} closeLabel={t('close')} isText onClose={onClose}>
       {groups.toReversed().map((group) => (
         <section key={group.title} class="shortcuts">
           <h3>{group.title}</h3>
