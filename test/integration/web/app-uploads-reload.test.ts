@@ -146,6 +146,7 @@ test('where the browser has to ask, the list says so, and one press continues al
   const replies = await loseReplies(page, { after: 2 });
   await chooseWithHandles(page, files);
   await waitFor('four files whose replies are lost', () => replies.lost() === AT_ONCE);
+  await panelOf(page).getByText('2 of 8').waitFor();
   await page.addInitScript(`
     window.questions = 0;
     FileSystemHandle.prototype.queryPermission = async () => window.questions > 0 ? 'granted' : 'prompt';
