@@ -100,6 +100,7 @@ test('a page that was spoilt has another text, and its faults are found', async 
   const page = READ_PAGES.find(({ name }) => name === 'people');
   if (!page) throw new Error('there is no page of people');
   await open(page);
+  await shown.page.locator('main table').waitFor();
   const before = await treeOf(shown.page, 'main', samples.names);
   await shown.page.evaluate(`(() => {
     const main = document.querySelector('main');
