@@ -43,7 +43,7 @@ test('an administrator sees who stores what, of which type and since when, as pl
   const requests = page.getByRole('figure', { name: 'Requests in the last 30 days' });
   const drawing = requests.getByRole('img');
   await drawing.waitFor();
-  const bars = await drawing.locator('rect').count();
+  const bars = await drawing.locator('.c-plot-bar').count();
   await requests.getByText('Show as a table').click();
   const lastDays = (await requests.getByRole('row').all()).slice(-3);
   const rows = await Promise.all(lastDays.map((row) => row.getByRole('cell').allTextContents()));
