@@ -2,6 +2,7 @@ import type { KeyOfContent } from './change-keys.ts';
 import { Observed } from './observed.ts';
 import type { Operations } from './operations.generated.ts';
 import { isAbort, problemOfReply, unreachable } from './problem.ts';
+import { isWaitedFor, SlowRequests } from './slow-requests.ts';
 
 const BASE = '/api/v1';
 
@@ -69,6 +70,8 @@ interface Loose extends Settings {
 export class Client {
   /** False after a request that no server answered, until one is answered again. */
   readonly isReachable = new Observed(true);
+  /** Requests that people wait for. */
+  readonly slow = new SlowRequests();
   readonly #tokens: Tokens;
 
   constructor(tokens: Tokens) {
@@ -144,6 +147,8 @@ export class Client {
     // Without the entity tag, as the API compares requests: an attempt whose reply was lost may have changed it.
     const content = `${method}\n${address}\n${typeof sent === 'string' ? sent : ''}`;
     const key = typeof idempotencyKey === 'function' ? idempotencyKey(content) : idempotencyKey;
+    // Bytes that are sent show how far they are.
+    const ended = !isRaw && isWaitedFor(options) ? this.slow.begin(method === 'GET' ? 'read' : 'change') : undefined;
     try {
       const reply = await fetch(address, {
         method,
@@ -166,6 +171,8 @@ export class Client {
       if (isAbort(error)) throw error;
       this.isReachable.set(false);
       throw unreachable(error);
+    } finally {
+      ended?.();
     }
   }
 

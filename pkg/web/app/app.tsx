@@ -14,6 +14,7 @@ import { requestTexts } from './request-texts.ts';
 import { IN_APP, ROUTES } from './routes.tsx';
 import { type Services, ServicesContext, useServices } from './services.ts';
 import { Shell } from './shell/shell.tsx';
+import { SlowNote } from './shell/slow-note.tsx';
 import { ResetPage } from './sign-in/reset-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { useLoaded } from './use-loaded.ts';
@@ -34,6 +35,7 @@ export const App = ({ services, language }: Props) => (
         </LocationProvider>
       </Boundary>
       <LiveRegion />
+      <SlowNote />
       <ToastArea label={t('notifications')} closeLabel={t('close')} />
     </RequestTextsContext.Provider>
   </ServicesContext.Provider>

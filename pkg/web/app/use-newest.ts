@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { inBackground } from '../api/slow-requests.ts';
 import type { Page, Pages } from './use-pages.ts';
 import { whileVisible } from './while-visible.ts';
 
@@ -27,7 +28,7 @@ export function useNewest<T extends Identified>(
         if (page && !abort.signal.aborted) latest.current.list.change((before) => withNewest(before, page.data), page);
       };
       // The next time mends a failure: the note above a list is of what somebody asked for.
-      latest.current.load(abort.signal, latest.current.list.first?.etag).then(show, () => undefined);
+      latest.current.load(inBackground(abort.signal), latest.current.list.first?.etag).then(show, () => undefined);
     };
     const endLooks = whileVisible(() => ask.current(), ms);
     return () => {

@@ -43,6 +43,7 @@ export const de: Texts<typeof en> = {
 
   offline: 'Sie sind offline. Was auf dieser Seite steht, bleibt; es geht weiter, sobald die Verbindung wieder da ist.',
   online: 'Sie sind wieder online.',
+  slow: 'Das Netz oder der Server ist langsam; die Antwort steht noch aus.',
 
   'ended.title': 'Erneut anmelden',
   'ended.text':

@@ -40,6 +40,7 @@ export const en = {
 
   offline: 'You are offline. What is on this page stays; it goes on when the connection is back.',
   online: 'You are online again.',
+  slow: 'The network or the server is slow; still waiting.',
 
   'ended.title': 'Sign in again',
   'ended.text': 'Your session has ended. Nothing on this page is lost: sign in, and what you were doing goes on.',

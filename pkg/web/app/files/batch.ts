@@ -3,6 +3,7 @@ import { newId } from '../../api/new-id.ts';
 import { Observed } from '../../api/observed.ts';
 import type { Batch as BatchBody, BatchJob } from '../../api/operations.generated.ts';
 import { isPassing } from '../../api/problem.ts';
+import { inBackground } from '../../api/slow-requests.ts';
 import type { Entry } from './entry.ts';
 
 /** The most that one batch takes. */
@@ -105,7 +106,9 @@ export class Batch implements Work {
   /** Returns the job as it is by now; as it was if nobody can read it for a moment, while it goes on. */
   async #read(job: BatchJob, signal: AbortSignal): Promise<BatchJob> {
     try {
-      return (await this.#client.get('/jobs/{id}', { path: { id: job.id }, signal })) as BatchJob;
+      // The bar shows how far it is.
+      const look = inBackground(AbortSignal.any([signal]));
+      return (await this.#client.get('/jobs/{id}', { path: { id: job.id }, signal: look })) as BatchJob;
     } catch (error) {
       if (isPassing(error)) return job;
       throw error;

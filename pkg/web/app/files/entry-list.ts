@@ -1,6 +1,7 @@
 import type { Tagged } from '../../api/client.ts';
 import { Observed } from '../../api/observed.ts';
 import { type ApiProblem, isAbort, problemOf } from '../../api/problem.ts';
+import { inBackground } from '../../api/slow-requests.ts';
 import { LazyRows, type Page } from '../../design/grid/lazy-rows.ts';
 import { type Entry, idOf } from './entry.ts';
 import type { Source } from './sources.ts';
@@ -82,7 +83,9 @@ export class EntryList {
 
   /** Asks whether the pages of these rows have changed, and brings the list up to date if one has. */
   refresh(start = 0, end = start): Promise<void> {
-    return this.#once(async (signal) => {
+    return this.#once(async (list) => {
+      // Nobody waits for what others may have changed.
+      const signal = inBackground(AbortSignal.any([list]));
       // What failed at its beginning is asked for again by its button.
       if (this.#pages.length === 0) return;
       if (this.#isAhead) return this.#again(signal);

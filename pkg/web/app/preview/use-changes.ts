@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort, problemOf } from '../../api/problem.ts';
+import { inBackground } from '../../api/slow-requests.ts';
 import { type Entry, ofFile } from '../files/entry.ts';
 import { useClient } from '../services.ts';
 import { whileVisible } from '../while-visible.ts';
@@ -25,7 +26,7 @@ export function useChanges(entry: Entry | undefined): Changes {
     if (!entry) return undefined;
     const { id, etag } = entry;
     const ending = new AbortController();
-    const { signal } = ending;
+    const signal = inBackground(ending.signal);
     let known = etag === undefined ? undefined : `"${etag}"`;
     let isAsking = false;
 

@@ -1,4 +1,5 @@
 import type { Client } from '../../../api/client.ts';
+import { inBackground } from '../../../api/slow-requests.ts';
 import type { Entry } from '../entry.ts';
 
 /** Larger pictures cost more than a thumbnail is worth. */
@@ -55,7 +56,9 @@ export class Thumbnails {
   }
 
   async #make(entry: Entry, signal: AbortSignal): Promise<string | undefined> {
-    const reply = await this.#client.send('GET', '/files/{id}/download', { path: { id: entry.id }, signal });
+    // The icon of its kind stands for it meanwhile.
+    const look = inBackground(AbortSignal.any([signal]));
+    const reply = await this.#client.send('GET', '/files/{id}/download', { path: { id: entry.id }, signal: look });
     const picture = await decoded(await reply.blob());
     if (!picture) return undefined;
     const scale = Math.min(1, EDGE / Math.max(picture.width, picture.height));
