@@ -14,6 +14,8 @@ export const de: Texts<typeof en> = {
   reason: '„{name}“: {reason}',
   'andMore.one': 'Und {count} weiteres.',
   'andMore.other': 'Und {count} weitere.',
+  'peopleLoaded.one': '{count} Person ist geladen, weitere folgen',
+  'peopleLoaded.other': '{count} Personen sind geladen, weitere folgen',
   originUnknown: 'Den Ordner, in dem es war, dürfen Sie nicht kennen.',
   'packing.one': '{count} Element wird gepackt …',
   'packing.other': '{count} Elemente werden gepackt …',

@@ -11,6 +11,8 @@ export const en = {
   reason: '“{name}”: {reason}',
   'andMore.one': 'And {count} more.',
   'andMore.other': 'And {count} more.',
+  'peopleLoaded.one': '{count} person is loaded, more follow',
+  'peopleLoaded.other': '{count} people are loaded, more follow',
   originUnknown: 'You may not know of the folder where it was.',
   'packing.one': 'Packing {count} item …',
   'packing.other': 'Packing {count} items …',

@@ -14,15 +14,18 @@ import { AccessRow } from './access-row.tsx';
 import { GranteeSearch } from './grantee-search.tsx';
 import { grantsOf } from './grants.ts';
 import { levelOptions } from './level-options.ts';
+import { MorePeople } from './more-people.tsx';
 import type { WhoHasAccess } from './read-access.ts';
 
 interface Props {
   readonly entry: Entry;
   readonly access: Loaded<WhoHasAccess>;
+  /** Reads more of those who have access. */
+  readonly onMore: () => void;
 }
 
 /** Who has access and why. Grants are given, changed and taken back here. */
-export function PeopleSection({ entry, access: { value, problem: failed, reload } }: Props) {
+export function PeopleSection({ entry, access: { value, problem: failed, isLoading, reload }, onMore }: Props) {
   const client = useClient();
   const grants = grantsOf(client, entry);
   const [level, setLevel] = useState<Level>('read');
@@ -100,7 +103,7 @@ export function PeopleSection({ entry, access: { value, problem: failed, reload 
           ))}
         </ul>
       )}
-      {value?.isMore && <p class="share-quiet">{t('andOthers')}</p>}
+      {rows && <MorePeople loaded={rows.length} isMore={value.isMore} isLoading={isLoading} onMore={onMore} />}
     </section>
   );
 }
