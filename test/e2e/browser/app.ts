@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import type { TestBrowser } from '../../support/clients/chromium.ts';
 import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
 import { type Platform, secretValues } from '../../support/programs/platform.ts';
@@ -46,6 +46,17 @@ export async function openAs(browser: TestBrowser, tenant: DemoTenant, person: C
   await page.goto(addressOf(tenant, path));
   await signIn(page, person);
   return page;
+}
+
+/**
+ * Has the session of a tab end: its requests are refused as the server refuses them then. The cookie is not touched, so whoever
+ * opens the next page, without these routes, is signed in.
+ */
+export async function endSession(page: Page): Promise<void> {
+  const refuse = (error: string) => (route: Route) =>
+    route.fulfill({ status: 401, json: { error, message: 'The session has ended.' } });
+  await page.route('**/api/v1/**', refuse('unauthenticated'));
+  await page.route('**/api/v1/auth/refresh', refuse('invalid_refresh_token'));
 }
 
 /** Opens the menu of a file or folder in a list and chooses a command. */

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { DemoTenant } from '../../support/programs/demo-tenant.ts';
 import { waitFor } from '../../support/wait.ts';
+import { endSession } from './app.ts';
 import type { Say } from './words.ts';
 
 /** Ids of sample data, one of each kind. */
@@ -152,6 +153,18 @@ export const OVER_PAGES: readonly OverPage[] = [
     async (page) => {
       await page.context().setOffline(true);
       await page.locator('.connection-note').waitFor();
+    },
+  ],
+  [
+    'a page whose session has ended, with no password',
+    at('/files'),
+    async (page, _samples, say) => {
+      await endSession(page);
+      await dialog(page)
+        .getByRole('heading', { name: say('Sign in again') })
+        .waitFor();
+      await button(page, say('Sign in and continue'));
+      await dialog(page).getByText(say('Enter your password.')).waitFor();
     },
   ],
   [

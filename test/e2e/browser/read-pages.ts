@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { fromMenu } from './app.ts';
+import { endSession, fromMenu } from './app.ts';
 import { PASSWORD, type ReadSamples } from './read-samples.ts';
 
 /** A page whose tree is a reviewed text. */
@@ -97,6 +97,14 @@ const OF_FILES: readonly ReadPage[] = [
   { name: 'details-versions', at: files, part: 'aside', reach: detailsOf('Plan.txt', 'Versions') },
   { name: 'details-access', at: files, part: 'aside', reach: detailsOf('Field course', 'Access') },
   { name: 'details-activity', at: files, part: 'aside', reach: detailsOf('Plan.txt', 'Activity') },
+  {
+    name: 'session-ended',
+    at: files,
+    reach: async (page) => {
+      await endSession(page);
+      await dialog(page).getByRole('heading', { name: 'Sign in again' }).waitFor();
+    },
+  },
   { name: 'new-folder', at: files, reach: opens('New folder') },
   { name: 'move', at: files, reach: menuOf('Plan.txt', 'Move …') },
   { name: 'translate', at: files, reach: menuOf('Plan.txt', 'Translate …') },
