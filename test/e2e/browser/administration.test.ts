@@ -135,6 +135,81 @@ test('a schedule is made with its next runs in sight, is run now, and leads to i
   expect((await tenant.admin.get(`/schedules/${schedule.id}/runs`)).body.data.length).toBe(1);
 });
 
+test('a new secret of a webhook is shown once; calls are signed by the former one too, unless that has leaked', async () => {
+  const calls = await startReceiver();
+  try {
+    const webhook = { url: calls.url, events: ['user.updated'], description: 'Directory' };
+    const { id, secret: first } = (await tenant.admin.post('/webhooks', webhook)).body;
+    const page = await openAs(browser, tenant, administrator, `/admin/webhooks/${id}`);
+    const rotate = async (former: string): Promise<string> => {
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'New secret …' }).click();
+      const form = page.getByRole('dialog', { name: 'Make a new secret?' });
+      await form.getByRole('radio', { name: former }).check();
+      await form.getByRole('button', { name: 'Make secret' }).click();
+      const secret = await page.getByRole('textbox', { name: 'Secret' }).inputValue();
+      await page.getByRole('button', { name: 'Done' }).click();
+      return secret;
+    };
+    const signedBy = async (...secrets: readonly string[]): Promise<boolean[]> => {
+      const before = calls.received.length;
+      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click();
+      const call = await waitFor('the call', async () => calls.received[before]);
+      return secrets.map((secret) => verifiesStandard(call, secret));
+    };
+    const second = await rotate('24 hours');
+    await page.getByText('The former secret also signs until').waitFor();
+    const overlapping = await signedBy(first, second);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Directory' }).waitFor();
+    const shownAgain = (await page.content()).includes(second);
+    const third = await rotate('Not at all: it has leaked');
+    await page.getByText('The former secret also signs until').waitFor({ state: 'detached' });
+
+    expect([overlapping, shownAgain]).toEqual([[true, true], false]);
+    expect(await signedBy(first, second, third)).toEqual([false, false, true]);
+    await tenant.admin.delete(`/webhooks/${id}`);
+  } finally {
+    await calls.close();
+  }
+});
+
+test('a schedule that changes files is tried before it is saved; then a run does what the trial showed', async () => {
+  const { body: folder } = await tenant.admin.post('/folders', { name: 'Inbox' });
+  for (const name of ['old draft.txt', 'draft.txt', 'final.txt'])
+    await tenant.admin.upload('/files', { name, file: Buffer.from('text'), fields: { folder_id: folder.id } });
+  const names = async (): Promise<string[]> =>
+    (await tenant.admin.get(`/folders/${folder.id}/children`)).body.data.map(({ name }: { name: string }) => name).toSorted();
+  const page = await openAs(browser, tenant, administrator, '/admin/schedules');
+  await page.getByRole('button', { name: 'Add schedule' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Add schedule' });
+  await form.getByLabel('Name', { exact: true }).fill('Old drafts');
+  await form.getByLabel('What it does').selectOption('Change many files');
+  await form.getByRole('button', { name: 'Choose folder …' }).click();
+  const chooser = page.getByRole('dialog', { name: 'Choose a folder' });
+  await chooser.getByRole('button', { name: 'Inbox' }).click();
+  await chooser.getByRole('button', { name: 'Choose this folder' }).click();
+  await form.getByLabel('Part of the name (optional)').fill('draft');
+  await form.getByRole('button', { name: 'Show what it would do' }).click();
+  const trial = form.getByRole('region', { name: 'If it ran now' });
+  await trial.getByText('2 files match.').waitFor();
+  const found = await trial.getByRole('listitem').allInnerTexts();
+  const tried = await names();
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Old drafts' }).click();
+  await page.getByText('It has not run yet.').waitFor();
+  await page.getByRole('button', { name: 'Run now' }).click();
+
+  await waitFor('the run to delete the drafts', async () => (await names()).length === 1);
+  expect([found.toSorted(), tried]).toEqual([
+    ['draft.txt', 'old draft.txt'],
+    ['draft.txt', 'final.txt', 'old draft.txt'],
+  ]);
+  expect(await names()).toEqual(['final.txt']);
+});
+
 test('a webhook whose receiver does not answer is shown as failing; each attempt is listed until one arrives', async () => {
   const made = async (url: string): Promise<string> =>
     (await tenant.admin.post('/webhooks', { url, events: ['user.updated'] })).body.id;
