@@ -155,6 +155,57 @@ test('links are found by a part of the name, and a search that finds none says s
   expect(found.toSorted()).toEqual(['Resumes', 'Résumé.pdf']);
 });
 
+test('links that have ended are deleted at once after a question, also those that the list has not loaded', async () => {
+  const person = await tenant.user();
+  const old = await linkOf(person, 'used up first.txt', { max_downloads: 1 });
+  await tenant.anonymous.get(`/s/${old.url.split('/').at(-1)}/download`);
+  const off = await linkOf(person, 'off.txt');
+  await person.api.patch(`/shares/${off.id}`, { is_active: false });
+  const { body: folder } = await person.api.post('/folders', { name: 'Many' });
+  for (const _ of range(6)) await Promise.all(range(10).map(() => person.api.post(`/folders/${folder.id}/share`, {})));
+  const changed = await linkOf(person, 'prolonged.txt', { max_downloads: 1 });
+  const last = await linkOf(person, 'used up last.txt', { max_downloads: 1 });
+  for (const { url } of [changed, last]) await tenant.anonymous.get(`/s/${url.split('/').at(-1)}/download`);
+  const page = await pageOf(person);
+  await page.getByRole('button', { name: 'Delete ended links …' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Delete 3 links that have ended?' });
+  const named = await question.getByRole('listitem').allInnerTexts();
+  await person.api.patch(`/shares/${changed.id}`, { max_downloads: 5 });
+  await question.getByRole('button', { name: 'Delete 3 links' }).click();
+  await page.getByText('2 links are deleted. 1 link was changed meanwhile and stays.').waitFor();
+  await question.waitFor({ state: 'detached' });
+  await row(page, 'used up last.txt').waitFor({ state: 'detached' });
+  await row(page, 'prolonged.txt').getByText('1 of 5 downloads').waitFor();
+  await page.getByRole('button', { name: 'Delete ended links …' }).waitFor({ state: 'detached' });
+
+  expect(named.toSorted()).toEqual(['prolonged.txt', 'used up first.txt', 'used up last.txt']);
+  const statuses = [old, off, changed, last].map(async ({ id }) => (await person.api.get(`/shares/${id}`)).status);
+  expect(await Promise.all(statuses)).toEqual([404, 200, 200, 404]);
+});
+
+test('where an ended link cannot be deleted, the question stays with what is left, and goes on', async () => {
+  const person = await tenant.user();
+  for (const name of ['one.txt', 'two.txt']) {
+    const { url } = await linkOf(person, name, { max_downloads: 1 });
+    await tenant.anonymous.get(`/s/${url.split('/').at(-1)}/download`);
+  }
+  const page = await pageOf(person);
+  let isSpoilt = false;
+  await page.route('**/api/v1/shares/*', async (route) => {
+    if (isSpoilt) return route.abort('connectionfailed');
+    isSpoilt = route.request().method() === 'DELETE';
+    return route.continue();
+  });
+  await page.getByRole('button', { name: 'Delete ended links …' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete 2 links' }).click();
+  const left = page.getByRole('alertdialog', { name: 'Delete a link that has ended?' });
+  await left.getByText('The service cannot be reached.').waitFor();
+  await page.unrouteAll();
+  await left.getByRole('button', { name: 'Delete 1 link' }).click();
+
+  await page.getByText('You have made no link yet').waitFor();
+});
+
 test('of 120 links the last one is reached by scrolling', async () => {
   const person = await tenant.user();
   const { body } = await person.api.upload('/files', { name: 'first.txt', file: Buffer.from('a') });
@@ -184,6 +235,32 @@ test('axe finds nothing on the links in light and dark, and at 400 % zoom nothin
     found.push(...(await axeFindings(page)));
   }
   await page.setViewportSize(NARROW);
+  await fits(page);
+
+  expect(found).toEqual([]);
+});
+
+test('axe finds nothing on the question before ended links are deleted, and at 400 % zoom nothing is cut off', async () => {
+  const person = await tenant.user();
+  for (const at of range(7)) {
+    const { url } = await linkOf(person, `${at} of a name that is so long that no phone shows it whole.pdf`, {
+      max_downloads: 1,
+    });
+    await tenant.anonymous.get(`/s/${url.split('/').at(-1)}/download`);
+  }
+  const page = await pageOf(person);
+  await page.getByRole('button', { name: 'Delete ended links …' }).click();
+  await page.getByRole('alertdialog').getByText('and 2 more').waitFor();
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+  await page.setViewportSize(NARROW);
+  await fits(page);
+  await page.keyboard.press('Escape');
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete ended links …' }).waitFor();
   await fits(page);
 
   expect(found).toEqual([]);

@@ -11,7 +11,9 @@ import { useClient, useMay, useMe } from '../services.ts';
 import { usePages } from '../use-pages.ts';
 import { useSettled } from '../use-settled.ts';
 import { useTitle } from '../use-title.ts';
+import { hasEnded } from '../sharing/link-terms.ts';
 import { LinksOff } from '../sharing/links-off.tsx';
+import { DeleteEnded } from './delete-ended.tsx';
 import { LinkRow } from './link-row.tsx';
 import './links-page.css';
 
@@ -76,18 +78,29 @@ function Links({ isAll }: { readonly isAll: boolean }) {
         {isAll ? t('textAll') : t('text')} {isAll && <a href="/admin/links">{t('rules')}</a>}
       </p>
       {isSearchable.current && (
-        <TextField
-          label={t('search')}
-          isLabelHidden
-          type="search"
-          icon="search"
-          placeholder={t('search')}
-          clearLabel={t('clearSearch')}
-          maxLength={255}
-          autocomplete="off"
-          value={typed}
-          onValue={setTyped}
-        />
+        <div class="links-tools">
+          <TextField
+            label={t('search')}
+            isLabelHidden
+            type="search"
+            icon="search"
+            placeholder={t('search')}
+            clearLabel={t('clearSearch')}
+            maxLength={255}
+            autocomplete="off"
+            value={typed}
+            onValue={setTyped}
+          />
+          {!isAll && items?.some((link) => hasEnded(link, new Date())) && (
+            <DeleteEnded
+              q={q}
+              onDone={() => {
+                links.reload();
+                setDeleted((count) => count + 1);
+              }}
+            />
+          )}
+        </div>
       )}
       {links.problem && <ProblemNote problem={links.problem} onRetry={links.more} />}
       {!items && !links.problem && <Skeleton kind="rows" label={t('loading')} />}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dayOf, deadReasons, endOfDay, latestEnd } from './link-terms.ts';
+import { dayOf, deadReasons, endOfDay, hasEnded, latestEnd } from './link-terms.ts';
 import { suggestedPassword } from './suggested-password.ts';
 
 const NOW = new Date('2026-03-09T12:00:00Z');
@@ -14,6 +14,13 @@ test('a link works until it is switched off, ends, is used up or breaks a rule, 
       NOW,
     ),
   ).toEqual(['off', 'ended', 'usedUp', 'password_required']);
+});
+
+test('a link has ended once its end has passed or its downloads are used up, but not while it can be allowed again', () => {
+  expect(hasEnded({ ...LINK, expires_at: '2026-03-09T12:00:00Z' }, NOW)).toBe(true);
+  expect(hasEnded({ ...LINK, is_active: false, max_downloads: 3 }, NOW)).toBe(true);
+  expect(hasEnded({ ...LINK, is_active: false, expires_at: '2026-03-09T12:00:01Z', max_downloads: 4 }, NOW)).toBe(false);
+  expect(hasEnded({ ...LINK, blocked_by: ['password_required'] }, NOW)).toBe(false);
 });
 
 test('days count as 24 hours from when a link was made, and a day of a date field ends with its last second', () => {

@@ -16,6 +16,10 @@ export function deadReasons(link: Terms, now: Date): readonly DeadReason[] {
   return [...(['off', 'ended', 'usedUp'] as const).filter((reason) => own[reason]), ...blocked_by];
 }
 
+/** Says that nobody opens a link any more since its end has passed or its downloads are used up. */
+export const hasEnded = (link: Terms, now: Date): boolean =>
+  deadReasons(link, now).some((reason) => reason === 'ended' || reason === 'usedUp');
+
 const DAY_MS = 86_400_000;
 
 /** Returns the latest time at which a link may end that was made then; null: it need not end. */
