@@ -18,24 +18,35 @@ interface Props {
 /** The rows that are seen, and a few more: the list may have 100,000. It follows what is being sent until somebody scrolls. */
 export function Rows({ uploader, ids }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
+  const [scrolledTo, setScrolledTo] = useState<number>();
   const [height, setHeight] = useState(0);
-  const isFollowing = useRef(true);
+  const followedTo = useRef(0);
   const row = ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const current = scrolledTo === undefined ? ids.findIndex((id) => isOpen(uploader.queue.get(id))) : -1;
+  // One that has ended stays in sight.
+  const following = current > 0 ? (current - 1) * row : followedTo.current;
+  const top = scrolledTo ?? Math.min(following, Math.max(0, ids.length * row - height));
   const first = Math.max(0, Math.floor(top / row) - SPARE);
   const last = Math.min(ids.length, Math.ceil((top + height) / row) + SPARE);
 
   useLayoutEffect(() => {
     const shown = box.current;
-    if (!shown) return;
+    if (!shown) return undefined;
+    const observer = new ResizeObserver(() => setHeight(shown.clientHeight));
+    observer.observe(shown);
     setHeight(shown.clientHeight);
-    if (!isFollowing.current) return;
-    const current = ids.findIndex((id) => isOpen(uploader.queue.get(id)));
-    // One that has ended stays in sight.
-    if (current > 0) shown.scrollTop = (current - 1) * row;
+    return () => observer.disconnect();
+  }, []);
+
+  useLayoutEffect(() => {
+    const shown = box.current;
+    // The browser lays the page out for it, which is too dear for a change that moves nothing.
+    if (!shown || scrolledTo !== undefined || top === followedTo.current) return;
+    shown.scrollTop = top;
+    followedTo.current = shown.scrollTop;
   });
 
-  const stopFollowing = (): void => void (isFollowing.current = false);
+  const stopFollowing = (): void => setScrolledTo(box.current?.scrollTop ?? 0);
   return (
     <div
       ref={box}
@@ -43,7 +54,10 @@ export function Rows({ uploader, ids }: Props) {
       tabIndex={0}
       role="group"
       aria-label={t('list')}
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onScroll={({ currentTarget }) => {
+        const isFollowing = scrolledTo === undefined && Math.abs(currentTarget.scrollTop - followedTo.current) < 1;
+        if (!isFollowing) setScrolledTo(currentTarget.scrollTop);
+      }}
       onWheel={stopFollowing}
       onPointerDown={stopFollowing}
       onKeyDown={stopFollowing}
