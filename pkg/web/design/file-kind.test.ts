@@ -17,6 +17,10 @@ test.each([
   ['application/epub+zip', 'novel.epub', 'book'],
   ['application/x-unheard-of', 'a.b', 'other'],
   [null, 'song.unknown', 'other'],
+  [undefined, 'Dawn.PNG', 'image'],
+  [undefined, 'song.mp3', 'audio'],
+  ['application/octet-stream', 'Dawn.png', 'other'],
+  ['text/plain', 'song.mp3', 'text'],
 ])('a file of type %s called %s is of the kind %s', (type, name, kind) => {
   expect(fileKind(type, name)).toBe(kind);
 });

@@ -59,6 +59,13 @@ const BY_ENDING: Readonly<Record<string, FileKind>> = {
   pdf: 'pdf',
 };
 
+/** The endings of media, where only the name is known. Bytes that no type names are none of them. */
+const MEDIA_BY_ENDING: Readonly<Record<string, FileKind>> = {
+  ...Object.fromEntries('avif bmp gif heic jpeg jpg png svg tif tiff webp'.split(' ').map((ending) => [ending, 'image'])),
+  ...Object.fromEntries('avi m4v mkv mov mp4 webm'.split(' ').map((ending) => [ending, 'video'])),
+  ...Object.fromEntries('aac flac m4a mp3 oga ogg opus wav'.split(' ').map((ending) => [ending, 'audio'])),
+};
+
 /** Types that say nothing, or too little: the name's ending decides. */
 const VAGUE = /^(application\/octet-stream|text\/plain|)$/;
 
@@ -67,6 +74,7 @@ export function fileKind(mimeType: string | null | undefined, name: string): Fil
   const type = (mimeType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const ending = /\.([^.]+)$/u.exec(name)?.[1]?.toLowerCase() ?? '';
   const byEnding = Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending] : undefined;
+  if (mimeType === undefined && Object.hasOwn(MEDIA_BY_ENDING, ending)) return MEDIA_BY_ENDING[ending] ?? 'other';
   if (VAGUE.test(type)) return byEnding ?? (type === 'text/plain' ? 'text' : 'other');
   // SVG is XML, and a picture to people.
   if (type === 'image/svg+xml') return 'image';

@@ -27,7 +27,9 @@ export function PersonRow({ user, items }: Props) {
         <div class="admin-person">
           <Avatar name={name} />
           <div>
-            <a href={`/admin/people/${user.id}`}>{name}</a>
+            <a class="c-name" href={`/admin/people/${user.id}`}>
+              {name}
+            </a>
             <div class="admin-quiet">{user.email}</div>
           </div>
         </div>

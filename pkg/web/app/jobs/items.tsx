@@ -105,7 +105,17 @@ export function Items({ job }: { readonly job: Job }) {
 function ItemName({ job, item }: { readonly job: Job; readonly item: JobItem }) {
   const href = itemAddress(job, item);
   const name = item.target.name ?? t('hidden');
-  return <span class="jobs-item-name">{href === undefined ? name : <a href={href}>{name}</a>}</span>;
+  return (
+    <span class="jobs-item-name">
+      {href === undefined ? (
+        name
+      ) : (
+        <a class="c-name" href={href}>
+          {name}
+        </a>
+      )}
+    </span>
+  );
 }
 
 function ItemOutcome({ item: { error, reason, result } }: { readonly item: JobItem }) {

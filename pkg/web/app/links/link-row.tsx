@@ -59,7 +59,15 @@ export function LinkRow({ link, isOwnerShown, onChange, onDelete }: Props) {
     <li class="links-row">
       {resource.type === 'folder' ? <KindIcon kind="folder" /> : <FileIcon mimeType={undefined} name={name} />}
       <div class="links-row-text">
-        <p class="links-name">{link.url === null ? name : <a href={addressOf(resource)}>{name}</a>}</p>
+        <p class="links-name">
+          {link.url === null ? (
+            name
+          ) : (
+            <a class="c-name" href={addressOf(resource)}>
+              {name}
+            </a>
+          )}
+        </p>
         <ul role="list" class="share-terms">
           <li>{modeInWords(link)}</li>
           {isOwnerShown && <li>{t('madeBy', { name: link.created_by.name })}</li>}

@@ -49,7 +49,7 @@ export function GroupAccess({ group }: { readonly group: Group }) {
                         {resource.type === 'folder' ? (
                           <KindIcon kind="folder" label={t('folder')} />
                         ) : (
-                          <KindIcon kind={fileKind(null, resource.name)} />
+                          <KindIcon kind={fileKind(undefined, resource.name)} />
                         )}
                         {resource.name}
                       </span>

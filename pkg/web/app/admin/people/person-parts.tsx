@@ -30,7 +30,9 @@ export function PersonGroups({ user }: { readonly user: User }) {
           {value.data.map(({ id, name, kind }) => (
             <li key={id}>
               <Icon name={kind === 'course' ? 'course' : 'people'} />
-              <a href={`/admin/groups/${id}`}>{name}</a>
+              <a class="c-name" href={`/admin/groups/${id}`}>
+                {name}
+              </a>
             </li>
           ))}
         </ul>

@@ -34,7 +34,13 @@ export function BarTable({ labelledBy, series, heads, rows, format }: Props) {
         {rows.map(({ key, label, href, value, more }) => (
           <tr key={key}>
             <th scope="row">
-              {href === undefined ? label : <a href={href}>{label}</a>}
+              {href === undefined ? (
+                label
+              ) : (
+                <a class="c-name" href={href}>
+                  {label}
+                </a>
+              )}
               <span class="usage-meter" aria-hidden="true">
                 <span style={{ inlineSize: `${(100 * value) / highest}%` }} />
               </span>
