@@ -89,7 +89,7 @@ function Loaded({ webhook, onChange }: { readonly webhook: Webhook; readonly onC
   );
   return (
     <AdminPage
-      title={webhook.description || t('title')}
+      title={webhook.description || webhook.url.replace(/^https?:\/\//, '')}
       back={<BackLink href="/admin/webhooks">{t('back')}</BackLink>}
       action={tools}
     >
