@@ -125,8 +125,15 @@ test('a webhook that Kubernetes manages is shown with the command that changes i
   const page = await administrator('/admin/webhooks');
   await page.getByRole('listitem').filter({ hasText: 'Managed by Kubernetes' }).getByRole('link').click();
   await page.getByText(/kubectl edit webhook -n test/).waitFor();
+  const address = await page
+    .getByRole('main')
+    .getByText(/^http:/)
+    .first()
+    .innerText();
 
   expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+  // It has no description, so its address names it.
+  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(address.replace('http://', ''));
 });
 
 test('a schedule shows its next five runs in words and in its time zone before it is saved', async () => {
