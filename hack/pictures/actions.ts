@@ -34,6 +34,24 @@ export const preview =
     for (const root of isInFrame ? [page, dialog.frameLocator('iframe')] : []) await root.locator('body').first().evaluate(LEAVE);
   };
 
+/** Chooses files by their boxes. */
+export const select =
+  (...names: readonly string[]) =>
+  async (page: Page): Promise<void> => {
+    for (const name of names)
+      await page
+        .getByRole('row', { name: new RegExp(name) })
+        .getByRole('checkbox')
+        .click();
+    await page.evaluate(LEAVE);
+  };
+
+/** Shows a plot that is further down. */
+export const plot =
+  (title: RegExp) =>
+  (page: Page): Promise<void> =>
+    page.locator('.c-plot').filter({ hasText: title }).scrollIntoViewIfNeeded();
+
 /** Shows the versions of a file beside the list. */
 export const versions =
   (name: string) =>

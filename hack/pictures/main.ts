@@ -14,6 +14,7 @@ import { freePort } from '../../pkg/local/ports.ts';
 import { paths } from '../../pkg/local/state-directory.ts';
 import { addWaitingDeployments } from './deployments.ts';
 import { type Picture, PICTURES, type Size } from './pages.ts';
+import { fillStorage } from './storage.ts';
 import { spreadTimes } from './times.ts';
 
 const root = dirname(dirname(import.meta.dirname));
@@ -64,13 +65,16 @@ async function takePictures(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const tenant = tenantOf();
   await addWaitingDeployments(stateDirectory, { namespace: NAMESPACE, tenant: TENANT }, kubectl);
+  await fillStorage(stateDirectory, TENANT);
   const browser = await chromium.launch({
     executablePath: await resolveBinary('chromium', thisMachine(root), () => undefined),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [], // Chromium's sandbox refuses root
   });
   const files: number[] = [];
   try {
-    for (const size of ['wide', 'phone'] as const) files.push(...(await takeAll(browser, tenant, size)));
+    // What is uploaded arrives, and the other pictures are of the sample data.
+    for (const isBusy of [false, true])
+      for (const size of ['wide', 'phone'] as const) files.push(...(await takeAll(browser, tenant, size, isBusy)));
   } finally {
     await browser.close();
   }
@@ -97,8 +101,10 @@ function tenantOf(): Tenant {
   return { url, email: secret('email'), password: secret('password') };
 }
 
-/** Returns the bytes of each picture of this size. */
-async function takeAll(browser: Browser, tenant: Tenant, size: Size): Promise<number[]> {
+/** Returns the bytes of each picture of this size whose page goes on loading, or of each of the others. */
+async function takeAll(browser: Browser, tenant: Tenant, size: Size, isBusy: boolean): Promise<number[]> {
+  const ofSize = wanted.filter((picture) => (picture.sizes ?? ['wide']).includes(size) && (picture.isBusy ?? false) === isBusy);
+  if (ofSize.length === 0) return [];
   const context = await browser.newContext({
     ...SIZES[size],
     locale: 'en-GB',
@@ -109,7 +115,6 @@ async function takeAll(browser: Browser, tenant: Tenant, size: Size): Promise<nu
   // What one picture chose, such as cards in place of rows, does not hold for the next.
   await context.addInitScript('localStorage.clear()');
   await spreadTimes(stateDirectory, TENANT);
-  const ofSize = wanted.filter(({ sizes = ['wide'] }) => sizes.includes(size));
   const files: number[] = [];
   for (const picture of ofSize.filter(({ isSignedOut }) => isSignedOut))
     files.push(...(await take(context, tenant, picture, size)));
@@ -135,14 +140,17 @@ async function take(context: BrowserContext, tenant: Tenant, picture: Picture, s
   const files: number[] = [];
   for (const colorScheme of THEMES) {
     const page = await context.newPage();
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', contrast: picture.hasContrast ? 'more' : 'no-preference' });
+    const session = await context.newCDPSession(page);
+    // An upload of the picture before would go on.
+    if (picture.isBusy)
+      await session.send('Storage.clearDataForOrigin', { origin: new URL(tenant.url).origin, storageTypes: 'indexeddb' });
     await page.goto(tenant.url + (await withIds(tenant, picture.path)));
     await page.getByRole('main').waitFor();
     await settled(page);
     await picture.prepare?.(page);
     if (!picture.isBusy) await settled(page);
     await page.mouse.move(0, 0);
-    const session = await context.newCDPSession(page);
     const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
     const shown = Buffer.from(data, 'base64');
     writeFileSync(join(folder, `${picture.name}-${size}-${colorScheme}.webp`), shown);

@@ -5,7 +5,9 @@ import {
   giveLinkPassword,
   inGerman,
   open,
+  plot,
   preview,
+  select,
   signedInThere,
   uploadSlowly,
   versions,
@@ -25,6 +27,8 @@ export interface Picture {
   readonly prepare?: (page: Page) => Promise<void>;
   /** True: the page goes on loading. */
   readonly isBusy?: boolean;
+  /** True: the system of the reader asks for more contrast. */
+  readonly hasContrast?: boolean;
   /** True: nobody is signed in. */
   readonly isSignedOut?: boolean;
 }
@@ -35,6 +39,7 @@ const BOTH: readonly Size[] = ['wide', 'phone'];
 export const PICTURES: readonly Picture[] = [
   { name: 'files', path: '/files/{Field course}', sizes: BOTH },
   { name: 'files-german', path: '/files/{Field course}', prepare: inGerman },
+  { name: 'files-contrast', path: '/files/{Field course}', hasContrast: true, prepare: select('Hostel and bus', 'Packing list') },
   { name: 'photos', path: '/files/{Photos}', sizes: BOTH, prepare: asCards },
   { name: 'details', path: '/files/{Thesis}', prepare: versions('Salt, wind and light') },
   { name: 'preview', path: '/files/{Photos}', prepare: preview('Evening at the lake', 'img') },
@@ -54,13 +59,14 @@ export const PICTURES: readonly Picture[] = [
   { name: 'people', path: '/admin/people' },
   { name: 'group', path: '/admin/groups', prepare: open(/Biology, second year/) },
   { name: 'usage', path: '/admin/usage' },
+  { name: 'requests', path: '/admin/usage', prepare: plot(/^Requests/) },
   { name: 'lms', path: '/admin/lms', prepare: open(/Moodle/) },
   { name: 'webhooks', path: '/admin/webhooks' },
   { name: 'webhook', path: '/admin/webhooks', prepare: open(/receiver\..*general/) },
   { name: 'schedules', path: '/admin/schedules' },
   { name: 'link-rules', path: '/admin/links' },
+  { name: 'institution', path: '/admin/tenant', sizes: BOTH },
   { name: 'audit', path: '/admin/audit' },
   { name: 'reference', path: '/api/v1/reference#createFolder', prepare: signedInThere },
-  // The last one, since a small file of it arrives.
   { name: 'uploads', path: '/files/{Field course}', sizes: BOTH, prepare: uploadSlowly, isBusy: true },
 ];

@@ -27,6 +27,12 @@ export async function spreadTimes(stateDirectory: string, slug: string): Promise
     await sql.query(
       `UPDATE group_members SET created_at = now() - interval '1 hour' * (30 + ${shareOf('user_id::text')} * 2000)::int`,
     );
+    await sql.query(
+      `UPDATE users SET created_at = now() - interval '1 hour' * (60 + ${shareOf('uuid::text')} * 5000)::int WHERE NOT is_system`,
+    );
+    await sql.query(
+      `UPDATE lti_launches SET launched_at = now() - interval '1 minute' * (9 + ${shareOf('user_id')} * 5000)::int`,
+    );
     await sql.query(`UPDATE lti_grades SET timestamp = now() - interval '1 minute' * (3 + ${shareOf('uuid::text')} * 4000)::int`);
     await sql.query(
       `UPDATE shares SET download_count = (${shareOf('uuid::text')} * 20)::int WHERE mode <> 'upload' AND download_count = 0`,
@@ -56,19 +62,22 @@ async function spreadRequests(query: (text: string) => Promise<unknown>): Promis
     ON CONFLICT (hour) DO NOTHING`);
 }
 
-/** What was sent to each webhook within one hour is spread over a day of work: nothing at night, most in the morning. */
+/**
+ * What was sent to each webhook within one hour is spread over a week: nothing at night, most in the morning, and less on the
+ * days before.
+ */
 async function spreadStatistics(query: (text: string) => Promise<unknown>): Promise<void> {
   const weights = `(VALUES (0, 2), (1, 4), (2, 7), (3, 5), (4, 3), (5, 6), (6, 8), (7, 4), (8, 1), (19, 1), (20, 3), (21, 5),
     (22, 6), (23, 2))
     AS w (ago, weight)`;
   await query(`
     INSERT INTO carrel.delivery_statistics AS s (tenant, endpoint, hour, sent, failed, latency)
-    SELECT tenant, endpoint, date_trunc('hour', now(), 'UTC') - interval '1 hour' * ago, sent * weight / 8, failed * weight / 8,
-      ARRAY(SELECT count * weight / 8 FROM unnest(latency) WITH ORDINALITY AS u (count, n) ORDER BY n)
+    SELECT tenant, endpoint, date_trunc('hour', now(), 'UTC') - interval '1 hour' * (ago + 24 * day), sent * weight / per,
+      failed * weight / per, ARRAY(SELECT count * weight / per FROM unnest(latency) WITH ORDINALITY AS u (count, n) ORDER BY n)
     FROM (
       SELECT DISTINCT ON (tenant, endpoint) tenant, endpoint, sent, failed, latency
       FROM carrel.delivery_statistics WHERE tenant = $1 ORDER BY tenant, endpoint, sent DESC
-    ) AS most, ${weights}
+    ) AS most, ${weights}, generate_series(0, 6) AS day, LATERAL (SELECT 8 + day * 11 % 7 AS per) AS share
     ON CONFLICT (tenant, endpoint, hour)
       DO UPDATE SET sent = excluded.sent, failed = excluded.failed, latency = excluded.latency`);
 }
