@@ -16,6 +16,8 @@ export const de: Texts<typeof en> = {
   'andMore.other': 'Und {count} weitere.',
   'peopleLoaded.one': '{count} Person ist geladen, weitere folgen',
   'peopleLoaded.other': '{count} Personen sind geladen, weitere folgen',
+  'versionsLoaded.one': '{count} Version ist geladen, weitere folgen',
+  'versionsLoaded.other': '{count} Versionen sind geladen, weitere folgen',
   originUnknown: 'Den Ordner, in dem es war, dürfen Sie nicht kennen.',
   'packing.one': '{count} Element wird gepackt …',
   'packing.other': '{count} Elemente werden gepackt …',

@@ -13,6 +13,8 @@ export const en = {
   'andMore.other': 'And {count} more.',
   'peopleLoaded.one': '{count} person is loaded, more follow',
   'peopleLoaded.other': '{count} people are loaded, more follow',
+  'versionsLoaded.one': '{count} version is loaded, more follow',
+  'versionsLoaded.other': '{count} versions are loaded, more follow',
   originUnknown: 'You may not know of the folder where it was.',
   'packing.one': 'Packing {count} item …',
   'packing.other': 'Packing {count} items …',
