@@ -1,0 +1,76 @@
+import type { Locator, Page } from 'playwright-core';
+import type { LookedAt } from './looked-at.ts';
+
+/** More controls of one page, and commands of one menu, say nothing new. */
+const MOST_CONTROLS = 14;
+const MOST_COMMANDS = 12;
+
+/** A list goes on by itself when its end comes into view. */
+const NOT_PRESSED = ':disabled, [aria-disabled=true], .c-endless-end *';
+/** Marks what can be pressed in the content, one of each kind: of rows that are alike, the first. Returns how many there are. */
+const MARK = `(() => {
+  const seen = new Set();
+  let number = 0;
+  for (const element of document.querySelectorAll('main :is(button, summary)')) {
+    if (!element.checkVisibility({ visibilityProperty: true }) || element.matches('${NOT_PRESSED}')) continue;
+    const isInRow = element.closest('li, tr, [role=row]') !== null;
+    const words = isInRow ? '' : (element.ariaLabel ?? element.textContent);
+    const kind = [element.className, element.role, element.querySelector('path')?.getAttribute('d'), words].join(' ');
+    if (seen.has(kind)) continue;
+    seen.add(kind);
+    element.dataset.visit = String((number += 1));
+  }
+  return number;
+})()`;
+
+/** Toasts would lie over what is pressed next. */
+const CLOSE_TOASTS = `document.querySelectorAll('.c-toast > .c-icon-button').forEach((button) => button.click())`;
+
+/** Refuses whatever would change something; who is signed in may be asked. */
+async function refuseChanges(page: Page): Promise<void> {
+  await page.route('**/api/v1/**', (route) => {
+    const request = route.request();
+    if (request.method() === 'GET' || request.url().includes('/auth/')) return route.fallback();
+    return route.fulfill({ status: 403, json: { error: 'forbidden', message: 'Nothing is changed here.' } });
+  });
+}
+
+/**
+ * Opens a page, presses each control of its content and each command of each menu, and calls `look` after each. Nothing is
+ * changed: such requests are refused.
+ */
+export async function visit(shown: LookedAt, url: string, look: () => Promise<void>): Promise<void> {
+  const { page } = shown;
+  const control = (number: number): Locator => page.locator(`[data-visit="${number}"]`);
+  const open = async (): Promise<number> => {
+    await shown.open(url);
+    await refuseChanges(page);
+    return page.evaluate<number>(MARK);
+  };
+  const isAsBefore = async (number: number): Promise<boolean> => {
+    for (let layer = 0; layer < 2; layer += 1) await page.keyboard.press('Escape');
+    const isOver = await page.evaluate<boolean>(`document.querySelector('dialog[open], :popover-open') !== null`);
+    return !isOver && page.url() === url && (await control(number).isVisible());
+  };
+  const commands = page.locator(':popover-open [role^=menuitem]:not([aria-disabled=true])');
+  const press = async (number: number): Promise<void> => {
+    if (!(await isAsBefore(number))) await open();
+    await page.evaluate(CLOSE_TOASTS);
+    await control(number).click();
+    await shown.settled();
+    await look();
+  };
+
+  const controls = Math.min(await open(), MOST_CONTROLS);
+  await look();
+  for (let number = 1; number <= controls; number += 1) {
+    await press(number);
+    const all = Math.min(await commands.count(), MOST_COMMANDS);
+    for (let at = 0; at < all; at += 1) {
+      if (at > 0) await press(number);
+      await commands.nth(at).click();
+      await shown.settled();
+      await look();
+    }
+  }
+}
