@@ -67,11 +67,34 @@ test('what somebody may only read offers no change in menus, keys and the bar, u
   await page.getByRole('toolbar', { name: 'Selected files' }).getByRole('button', { name: 'Delete' }).waitFor();
   const later = await buttonsOf(page);
 
-  const changes = ['Rename', 'Move …', 'Cut', 'Delete'];
+  const changes = ['Rename', 'Move …', 'Cut', 'Delete', 'Share …'];
   expect([...ofFolder, ...ofFile, ...bar].filter((label) => changes.includes(label ?? ''))).toEqual([]);
   expect([ofFolder, ofFile].every((items) => items.includes('Copy …') && items.includes('Download'))).toBe(true);
   expect([uploads, fields, left]).toEqual([0, 0, 1]);
-  expect(changes.slice(1).every((label) => later.includes(label))).toBe(true);
+  expect(changes.slice(1, 4).every((label) => later.includes(label))).toBe(true);
+});
+
+test('the menus of a file and its folder offer sharing to whoever may share, not to one who may only change', async () => {
+  const { reader, grant } = await shared('write');
+  const page = await pageOf(browser, tenant, reader, '/shared');
+  const path = page.getByRole('navigation', { name: 'Path' }).getByRole('button', { name: 'Plans' });
+  const offers = async (): Promise<boolean[]> => {
+    const ofFile = await menuOf(page, 'plan.txt');
+    await path.click();
+    await page.getByRole('menuitem', { name: 'Download' }).waitFor();
+    const ofFolder = await page.getByRole('menuitem').locator('.c-menu-label').allTextContents();
+    await page.keyboard.press('Escape');
+    return [ofFile, ofFolder].map((items) => items.includes('Share …'));
+  };
+  const inList = (await menuOf(page, 'Plans')).includes('Share …');
+  await row(page, 'Plans').getByRole('link', { name: 'Plans' }).click();
+  await path.waitFor();
+  const byWriter = await offers();
+  await grant('admin');
+  await page.reload();
+  const byAdmin = await offers();
+
+  expect([inList, byWriter, byAdmin]).toEqual([false, [false, false], [true, true]]);
 });
 
 test('a viewer, who may change no files at all, is offered neither change nor copy', async () => {

@@ -333,13 +333,20 @@ test('people and links are given by keyboard alone, and the focus goes on from w
   expect((await ada.api.get(`/files/${id}/shares`)).body.data).toEqual([expect.objectContaining({ max_downloads: 4 })]);
 });
 
-test('somebody to whom a file is shared only to read sees why they may not share it', async () => {
+test('somebody who may only read a file from now on sees why they may not share it', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
-  const id = await addFile(ada, 'mine.txt');
-  await ada.api.post(`/files/${id}/permissions`, { user_id: bob.user.id, permission_level: 'read' });
+  const grants = `/files/${await addFile(ada, 'mine.txt')}/permissions`;
+  const { body: grant } = await ada.api.post(grants, { user_id: bob.user.id, permission_level: 'admin' });
   const page = await pageOf(bob, '/shared');
+  await page.getByRole('button', { name: 'Actions of mine.txt' }).waitFor();
+  // The list does not learn of it.
+  await page.route('**/api/v1/**', (route) =>
+    route.request().headers()['if-none-match'] === undefined ? route.continue() : route.fulfill({ status: 304 }),
+  );
+  const lowered = await ada.api.patch(`${grants}/${grant.id}`, { permission_level: 'read' });
   const dialog = await openShare(page, 'mine.txt');
 
+  expect(lowered.status).toBe(200);
   await dialog.getByText('You may not share this.').waitFor();
 });
 

@@ -9,7 +9,7 @@ import { useMay } from '../services.ts';
 
 type Dialog = ComponentType<{ readonly entry: Entry; readonly onClose: () => void }>;
 
-/** Adds "Share" to the menu of files and folders, for people who may share. The dialog is loaded when it is first opened. */
+/** Adds "Share" to the menu of what somebody may share. The dialog is loaded when it is first opened. */
 export function Sharing() {
   const mayShare = useMay('share:files');
   const [shown, setShown] = useState<{
@@ -32,7 +32,7 @@ export function Sharing() {
       id: 'share',
       label: () => t('action'),
       icon: 'share',
-      appliesTo: () => true,
+      appliesTo: ({ access }) => access === 'admin',
       run: (entry, done) => void open(entry, done),
     });
   }, [mayShare]);
