@@ -15,6 +15,7 @@ import { ZipPlan } from '../archives/zip-plan.ts';
 import { rankItems } from '../batch/batch.sql.ts';
 import { listedFiles } from '../lists/file-list.sql.ts';
 import { Blobs } from '../blobs/blobs.ts';
+import { archiveName } from './archive-name.policy.ts';
 import { EXPIRE_EXPORTS, EXPORT, type ExportArguments } from './export-task.ts';
 import { deleteUpload, type ExportUpload, findUpload, insertUpload, readPlan } from './export-uploads.sql.ts';
 import { EXPORT_LINK_MS, keepingOf, NOT_ENOUGH, pruneKept, remainingFor } from './kept-exports.ts';
@@ -27,7 +28,6 @@ import { CannotGoOn, PartSender } from './send-parts.ts';
 const AT_ONCE = { atOnce: 4, reason: 'this worker makes as many exports as it may', askAgainMs: 2_000 };
 const CHECK_EVERY_MS = 400;
 const ABORT_AGAIN_MS = 500;
-const NAME_MAX = 255;
 
 type Steps = TaskSteps<ExportArguments>;
 type Task = HeldTask<ExportArguments>;
@@ -239,7 +239,7 @@ async function choose({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Be
   return {
     upload: null,
     task: task.uuid,
-    name: `${name.slice(0, NAME_MAX - 4)}.zip`,
+    name: archiveName(name),
     chosen: { files: of('file'), folders: of('folder') },
     remainingBytes,
   };

@@ -13,6 +13,7 @@ import { saveLink } from './save-file.ts';
 
 /** The most that one export takes. */
 const ITEMS_MAX = 1_000;
+/** Characters, as the API counts them: code points, of which none is cut in two. */
 const NAME_MAX = 200;
 
 /**
@@ -76,9 +77,7 @@ class Packing implements Work {
 
 /** Returns a name that the API takes: without what no name has, and with something else in it. */
 export function archiveName(title: string): string {
-  const name = title
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}/\\\ufffd]/gu, ' ')
-    .trim()
-    .slice(0, NAME_MAX);
-  return /[\p{L}\p{N}]/u.test(name) ? name.toWellFormed() : 'files';
+  const text = title.toWellFormed().replaceAll(/[\p{Cc}\p{Bidi_Control}/\\\ufffd]/gu, ' ');
+  const name = Array.from(text.trim()).slice(0, NAME_MAX).join('').trim();
+  return /[\p{L}\p{N}]/u.test(name) ? name : 'files';
 }
