@@ -34,7 +34,12 @@ function listOf(...names: string[]): { source: Source; names: string[]; asked: s
       const next = from + 2 < state.names.length ? String(from + 2) : null;
       return Promise.resolve({ body: { rows: rows.map(file), next }, etag });
     },
-    end: () => Promise.resolve(state.names.slice(-2).toReversed().map(file)),
+    end: ({ known }) => {
+      const rows = state.names.slice(-2).toReversed();
+      const etag = rows.join();
+      state.asked.push(`end${known === undefined ? '' : ' if changed'}`);
+      return Promise.resolve(known === etag ? undefined : { body: rows.map(file), etag });
+    },
   };
   return { ...state, source, names: state.names };
 }
@@ -60,7 +65,53 @@ test('the end is loaded by one request, and what is between stays a gap', async 
   await list.more();
   await list.end();
 
-  expect([shown(list), asked]).toEqual([['a', 'b', undefined, 'g', 'h'], ['0']]);
+  expect([shown(list), asked]).toEqual([
+    ['a', 'b', undefined, 'g', 'h'],
+    ['0', 'end'],
+  ]);
+});
+
+test('a refresh at the end asks for it, also where it has met the beginning, and shows what others changed', async () => {
+  const { source, names, asked } = listOf('a', 'b', 'c');
+  const list = new EntryList(source);
+  await list.more();
+  await list.end();
+  asked.length = 0;
+  await list.refresh(2, 2);
+  const unchanged = [...asked];
+  names.splice(2, 1, 'C');
+  await list.refresh(2, 2);
+
+  expect(unchanged).toEqual(['0 if changed', 'end if changed']);
+  expect(shown(list)).toEqual(['a', 'b', 'C']);
+});
+
+test('a refresh at the beginning does not ask for the end', async () => {
+  const { source, asked } = listOf(...'abcdefgh'.split(''));
+  const list = new EntryList(source);
+  await list.more();
+  await list.end();
+  asked.length = 0;
+  await list.refresh(0, 1);
+
+  expect(asked).toEqual(['0 if changed']);
+});
+
+test('a change at the beginning leaves the end to whoever stands there, as it is now', async () => {
+  const { source, names } = listOf(...'abcdefgh'.split(''));
+  const list = new EntryList(source);
+  await list.more();
+  await list.end();
+  names.splice(0, 1, 'A');
+  await list.refresh(3, 4);
+  const refreshed = shown(list);
+  names.splice(7, 1);
+  await list.reload();
+
+  expect([refreshed, shown(list)]).toEqual([
+    ['A', 'b', undefined, 'g', 'h'],
+    ['A', 'b', undefined, 'f', 'g'],
+  ]);
 });
 
 test('a refresh asks for the pages that are seen, and reads the list again if one has changed', async () => {
@@ -142,6 +193,58 @@ test('all rows of a list that is selected as a whole are loaded; a failure is th
 
   expect(all.map(({ name }) => name)).toEqual('abcde'.split(''));
   await expect(new EntryList(source).all()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+/** A list with one more page each time, which stops when `at` pages were asked for. */
+function stoppedAt(at: number, { end }: { readonly end: boolean }): EntryList {
+  const { source } = listOf(...'abcdefgh'.split(''));
+  let asked = 0;
+  const list: EntryList = new EntryList({
+    key: source.key,
+    page: (options) => {
+      asked += 1;
+      if (asked === at) list.stop();
+      return options.signal.aborted ? Promise.reject(options.signal.reason as Error) : source.page(options);
+    },
+    ...(end ? { end: source.end } : {}),
+  });
+  return list;
+}
+
+test('a list that is stopped while all of it is loaded throws what stopped it', async () => {
+  await expect(stoppedAt(2, { end: true }).all()).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+test('a list without an opposite order that is stopped on the way to its end ends there', async () => {
+  const list = stoppedAt(3, { end: false });
+  await list.end();
+
+  expect(shown(list)).toEqual(['a', 'b', 'c', 'd', undefined]);
+});
+
+test('what changes while all rows are loaded does not cut the list back, and is shown afterwards', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `${index}`);
+  const { source, asked, names: now } = listOf(...names);
+  const later: Promise<void>[] = [];
+  let isAllThere = false;
+  const list: EntryList = new EntryList({
+    ...source,
+    page: (options) => {
+      if (!isAllThere) {
+        now.splice(0, 1, `changed with page ${asked.length}`);
+        later.push(list.reload(), list.reload());
+      }
+      return source.page(options);
+    },
+  });
+  const all = await list.all();
+  isAllThere = true;
+  const read = asked.splice(0);
+  await Promise.all(later);
+
+  expect([all.length, read.length, read.filter((page) => page.endsWith('changed'))]).toEqual([30, 15, []]);
+  expect(asked).toEqual(Array.from({ length: 10 }, (_, page) => `${page * 2} if changed`));
+  expect(list.state.value.rows.at(0)?.name).toBe('changed with page 14');
 });
 
 test('renaming selects the name without its ending, of a folder all of it', () => {

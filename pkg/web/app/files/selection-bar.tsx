@@ -1,3 +1,4 @@
+import { isAbort } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
 import { countOf, type Selection } from '../../design/grid/selection.ts';
 import { IconButton } from '../../design/icon-button.tsx';
@@ -26,7 +27,10 @@ interface Props {
 export function SelectionBar({ list, selection, total, actions, isTrash, mayWrite, mayChange, onClear }: Props) {
   const number = countOf(selection, total);
   const withChosen = (action: (entries: readonly Entry[]) => unknown) => (): void =>
-    void actions.chosen(selection).then(action, (error: unknown) => failureToast(error));
+    void actions.chosen(selection).then(action, (error: unknown) => {
+      // The person has left the list.
+      if (!isAbort(error)) failureToast(error);
+    });
   return (
     <div class="files-selection" role="toolbar" aria-label={t('selection')}>
       <IconButton icon="close" label={t('clearSelection')} onClick={onClear} />

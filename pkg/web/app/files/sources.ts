@@ -19,8 +19,8 @@ export interface Source {
   readonly key: string;
   /** Returns undefined if the page has not changed since `known`. */
   readonly page: (options: ReadOptions) => Promise<Tagged<Page<Entry>> | undefined>;
-  /** The last rows, the last one first; undefined: the list has no opposite order. */
-  readonly end?: ((signal: AbortSignal) => Promise<readonly Entry[]>) | undefined;
+  /** The last rows, the last one first, or undefined if they have not changed since `known`. Without it: no opposite order. */
+  readonly end?: ((options: Omit<ReadOptions, 'cursor'>) => Promise<Tagged<readonly Entry[]> | undefined>) | undefined;
 }
 
 /** The most that the API gives. */
@@ -36,11 +36,16 @@ const paged = <Row>({ body, etag }: Tagged<List<Row>>, entry: (row: Row) => Entr
   etag,
 });
 
+const lastOf = <Row>(read: Tagged<List<Row>>, entry: (row: Row) => Entry): Tagged<readonly Entry[]> => ({
+  body: read.body.data.map(entry),
+  etag: read.etag,
+});
+
 /** Waits where there were too many requests: a long list is many pages. */
 const patient = ({ key, page, end }: Source): Source => ({
   key,
   page: (options) => patiently(() => page(options), options.signal),
-  end: end && ((signal) => patiently(() => end(signal), signal)),
+  end: end && ((options) => patiently(() => end(options), options.signal)),
 });
 
 const reversed = (sort: Sort): string =>
@@ -58,16 +63,14 @@ export function folderSource(client: Client, id: string, sort: Sort): Source {
       const read = await client.getIfChanged('/folders/{id}/children', { path: { id }, query, signal }, known);
       return read && paged(read, entryOf);
     },
-    // Files come last, so the last rows are the first files of the opposite order. Without a file the folders are.
-    end: async (signal) => {
-      const files = await client.get('/files', { query: { folder_id: id, sort: reversed(sort), limit: PAGE }, signal });
-      if (files.data.length > 0) return files.data.map(ofFile);
-      const folders = await client.get('/folders/{id}/children', {
-        path: { id },
-        query: { sort: reversed(sort), limit: PAGE },
-        signal,
-      });
-      return folders.data.map(entryOf);
+    // Files come last, so the last rows are the first files of the opposite order. Without a file the folders are. An entity tag
+    // is of the content, so one of folders is never that of files.
+    end: async ({ known, signal }) => {
+      const query = { sort: reversed(sort), limit: PAGE };
+      const files = await client.getIfChanged('/files', { query: { ...query, folder_id: id }, signal }, known);
+      if (!files || files.body.data.length > 0) return files && lastOf(files, ofFile);
+      const folders = await client.getIfChanged('/folders/{id}/children', { path: { id }, query, signal }, known);
+      return folders && lastOf(folders, entryOf);
     },
   });
 }

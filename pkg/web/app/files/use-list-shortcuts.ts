@@ -1,5 +1,7 @@
+import { isAbort } from '../../api/problem.ts';
 import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
+import { failureToast } from '../failure-toast.ts';
 import { IS_MAC } from '../shell/shortcuts.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { clip } from './clipboard.ts';
@@ -66,7 +68,10 @@ export function useListShortcuts(wants: Wants): (event: KeyboardEvent, entry: En
     const key = event.key.toLowerCase();
     const does = (action: () => unknown): void => {
       event.preventDefault();
-      void action();
+      void (async () => action())().catch((error: unknown) => {
+        // The person has left the list.
+        if (!isAbort(error)) failureToast(error);
+      });
     };
     if (isTrash) return;
     if (event.key === 'F2' && entry) does(() => changeable([entry]).forEach(onRename));
