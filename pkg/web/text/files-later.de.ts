@@ -18,7 +18,7 @@ export const de: Texts<typeof en> = {
   'peopleLoaded.other': '{count} Personen sind geladen, weitere folgen',
   'versionsLoaded.one': '{count} Version ist geladen, weitere folgen',
   'versionsLoaded.other': '{count} Versionen sind geladen, weitere folgen',
-  originUnknown: 'Den Ordner, in dem es war, dürfen Sie nicht kennen.',
+  originUnknown: 'Es ist nicht bekannt, in welchem Ordner es war.',
   'packing.one': '{count} Element wird gepackt …',
   'packing.other': '{count} Elemente werden gepackt …',
   packed: '„{name}“ ist fertig',

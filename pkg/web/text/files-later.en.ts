@@ -15,7 +15,7 @@ export const en = {
   'peopleLoaded.other': '{count} people are loaded, more follow',
   'versionsLoaded.one': '{count} version is loaded, more follow',
   'versionsLoaded.other': '{count} versions are loaded, more follow',
-  originUnknown: 'You may not know of the folder where it was.',
+  originUnknown: 'It is not known in which folder it was.',
   'packing.one': 'Packing {count} item …',
   'packing.other': 'Packing {count} items …',
   packed: '“{name}” is ready',

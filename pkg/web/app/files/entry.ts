@@ -20,7 +20,7 @@ export interface Entry {
   readonly sender?: string | null | undefined;
   /** Undefined in the trash, where nothing is changed but by restoring it. */
   readonly etag?: string | undefined;
-  /** The folder in which it is; null: a root, or one that the reader may not know of. */
+  /** The folder in which it is; null: the reader's root; undefined: a root, or a folder that the reader may not know of. */
   readonly parentId?: string | null | undefined;
   /** Of a search: the name with each hit between U+E000 and U+E001. */
   readonly highlight?: string | undefined;
@@ -43,7 +43,7 @@ export const ofFolder = (folder: Folder & Found): Entry => ({
   size: null,
   mimeType: null,
   etag: folder.etag,
-  parentId: folder.parent_id,
+  parentId: folder.parent_id ?? undefined,
   highlight: folder.highlight,
   isSystem: folder.is_system,
 });
@@ -68,7 +68,7 @@ export const ofFile = (file: ListedFile): Entry => ({
   version: file.version,
   sender: file.uploaded_by,
   etag: file.etag,
-  parentId: file.folder?.id ?? null,
+  parentId: file.folder?.id,
   highlight: file.highlight,
 });
 
@@ -82,9 +82,8 @@ export const isReadOnly = ({ access }: Entry): boolean => access === 'read';
 /** Says whether it may be renamed, moved and deleted. */
 export const isMovable = (entry: Entry): boolean => !entry.isSystem && !isReadOnly(entry);
 
-/** Returns the folder in which it is, null for the reader's root; undefined: that is not known to the reader. */
-export const originOf = ({ parentId, owner }: Entry, readerId: string): string | null | undefined =>
-  parentId ?? (owner.id === readerId ? null : undefined);
+/** Returns an entry that was listed in the reader's root. The API names no folder also where the reader may not know of it. */
+export const inOwnRoot = (entry: Entry): Entry => ({ ...entry, parentId: null });
 
 export const idOf = ({ id }: Entry): string => id;
 export const nameOf = ({ name }: Entry): string => name;

@@ -5,7 +5,7 @@ import { count, t } from '../../text/files-later.ts';
 import { linesOf } from '../jobs/lines-of.ts';
 import { errorText } from '../problem-text.ts';
 import { Batch } from './batch.ts';
-import { type Entry, originOf } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { begin, end } from './running.ts';
 
 /** So many items are named that stay where they are. */
@@ -18,7 +18,6 @@ interface Moved {
   readonly entries: readonly Entry[];
   /** It has moved all of them. */
   readonly isWhole: boolean;
-  readonly readerId: string;
 }
 
 /** An item that stays where it is, and why. */
@@ -31,12 +30,12 @@ interface Stays {
  * Moves what a batch has moved back to where each item was: `entries` are as they were listed before. Returns what to say: what
  * is back, or what is not and why. Throws ApiProblem if a job could not begin, and what aborted the signal.
  */
-export async function putBack({ client, batch, entries, isWhole, readerId }: Moved): Promise<NewToast> {
+export async function putBack({ client, batch, entries, isWhole }: Moved): Promise<NewToast> {
   const moved = isWhole ? entries : await changedBy(client, batch, entries);
   const origins = new Map<string | null, Entry[]>();
   const stays: Stays[] = [];
   for (const entry of moved) {
-    const origin = originOf(entry, readerId);
+    const { parentId: origin } = entry;
     if (origin === undefined) stays.push({ name: entry.name, reason: t('originUnknown') });
     else if (origins.get(origin)?.push(entry) === undefined) origins.set(origin, [entry]);
   }

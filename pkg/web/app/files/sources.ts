@@ -1,7 +1,7 @@
 import type { Client, Tagged } from '../../api/client.ts';
 import { patiently } from '../../api/patience.ts';
 import type { Page } from '../../design/grid/lazy-rows.ts';
-import { type Entry, entryOf, ofFile, ofFolder } from './entry.ts';
+import { type Entry, entryOf, inOwnRoot, ofFile, ofFolder } from './entry.ts';
 
 /** As the API takes it: `name`, `-updated_at`. Folders have no size, and are then in the order of their names. */
 export type Sort = 'name' | '-name' | 'updated_at' | '-updated_at' | 'size,name' | '-size,name';
@@ -56,21 +56,23 @@ const reversed = (sort: Sort): string =>
 
 /** What is in a folder: folders first, then files. `root` is the reader's own. */
 export function folderSource(client: Client, id: string, sort: Sort): Source {
+  const listed = <Row>(entry: (row: Row) => Entry): ((row: Row) => Entry) =>
+    id === 'root' ? (row) => inOwnRoot(entry(row)) : entry;
   return patient({
     key: `folder ${id} ${sort}`,
     page: async ({ cursor, known, signal }) => {
       const query = { sort, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
       const read = await client.getIfChanged('/folders/{id}/children', { path: { id }, query, signal }, known);
-      return read && paged(read, entryOf);
+      return read && paged(read, listed(entryOf));
     },
     // Files come last, so the last rows are the first files of the opposite order. Without a file the folders are. An entity tag
     // is of the content, so one of folders is never that of files.
     end: async ({ known, signal }) => {
       const query = { sort: reversed(sort), limit: PAGE };
       const files = await client.getIfChanged('/files', { query: { ...query, folder_id: id }, signal }, known);
-      if (!files || files.body.data.length > 0) return files && lastOf(files, ofFile);
+      if (!files || files.body.data.length > 0) return files && lastOf(files, listed(ofFile));
       const folders = await client.getIfChanged('/folders/{id}/children', { path: { id }, query, signal }, known);
-      return folders && lastOf(folders, entryOf);
+      return folders && lastOf(folders, listed(entryOf));
     },
   });
 }

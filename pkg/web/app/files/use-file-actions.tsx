@@ -13,7 +13,7 @@ import { useObserved } from '../use-observed.ts';
 import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
 import type { Clip } from './clipboard.ts';
-import { type Entry, ofFile, ofFolder, originOf } from './entry.ts';
+import { type Entry, ofFile, ofFolder } from './entry.ts';
 import type { EntryList } from './entry-list.ts';
 import { begin, end, running } from './running.ts';
 import { saveFile } from './save-file.ts';
@@ -44,7 +44,7 @@ type Asked = { readonly kind: 'move' | 'copy' | 'purge'; readonly entries: reado
 
 export function useFileActions(list: EntryList): FileActions {
   const client = useClient();
-  const { user, reload: reloadMe } = useMe();
+  const { reload: reloadMe } = useMe();
   const shown = useObserved(running);
   const [asked, setAsked] = useState<Asked>();
   const [Destination, loadDestination] = useLater(async () => (await import('./destination-dialog.tsx')).DestinationDialog);
@@ -87,7 +87,7 @@ export function useFileActions(list: EntryList): FileActions {
   const putBack = async (batch: Batch, entries: readonly Entry[], isWhole: boolean): Promise<void> => {
     try {
       const later = await loadedLater(() => import('./put-back.ts'));
-      toasts.show(await later.putBack({ client, batch, entries, isWhole, readerId: user.id }));
+      toasts.show(await later.putBack({ client, batch, entries, isWhole }));
     } catch (error) {
       say(error);
     }
@@ -102,8 +102,8 @@ export function useFileActions(list: EntryList): FileActions {
     }
   };
   const moveTo = (entries: readonly Entry[], folderId: string | null): void => {
-    const moved = entries.filter(({ id, parentId }) => id !== folderId && parentId !== folderId);
-    const isUndoable = moved.some((entry) => originOf(entry, user.id) !== undefined);
+    const moved = entries.filter(({ id, parentId }) => id !== folderId && (parentId ?? null) !== folderId);
+    const isUndoable = moved.some(({ parentId }) => parentId !== undefined);
     void run(
       moved,
       { operation: 'move', arguments: { folder_id: folderId } },
@@ -184,7 +184,7 @@ export function useFileActions(list: EntryList): FileActions {
           ? ofFolder(await client.patch('/folders/{id}', options))
           : ofFile(await client.patch('/files/{id}', options));
       // With its new entity tag, so that it can be renamed again at once.
-      list.change((rows) => rows.withRow(changed));
+      list.change((rows) => rows.withRow({ ...changed, parentId: entry.parentId }));
       void list.reload();
     },
     chosen: async (selection) => {
