@@ -3,6 +3,7 @@ import { asking, pauseFor } from '../uploads/request.ts';
 import { Uploader } from '../uploads/uploader.ts';
 import type { Link, SharedFolder } from './link.ts';
 import { LinkSender } from './link-sender.ts';
+import { restoreFor, storedName } from './sender-name.ts';
 
 export interface LinkUploads {
   readonly uploader: Uploader;
@@ -32,7 +33,6 @@ function start(link: Link, folder: SharedFolder): LinkUploads {
   addEventListener('offline', offline);
   addEventListener('online', () => uploader.queue.release('offline'));
   addEventListener('beforeunload', (event) => uploader.queue.isUnderWay && event.preventDefault());
-  // Without what it kept, the page still uploads.
-  void uploader.restore().catch(() => undefined);
+  void restoreFor(storedName(), uploader);
   return { uploader, sender };
 }

@@ -11,13 +11,13 @@ import { canChooseFolders, chooseFiles, chooseFolder } from '../uploads/choose.t
 import { DropZone } from '../uploads/drop-zone.tsx';
 import { summaryInWords } from '../uploads/in-words.ts';
 import { Notices } from '../uploads/notices.tsx';
-import type { Hold } from '../uploads/queue.ts';
 import { Rows } from '../uploads/rows.tsx';
 import { useChanges } from '../uploads/use-changes.ts';
 import { type Batch, droppedOf, walk } from '../uploads/walk.ts';
 import { holdInWords } from './hold-in-words.ts';
 import type { Link, SharedFolder } from './link.ts';
 import { uploadsBy } from './link-uploads.ts';
+import { storedName, storeName, UNNAMED } from './sender-name.ts';
 import { useOpen } from './use-open.ts';
 import './send-files.css';
 
@@ -31,25 +31,7 @@ interface Props {
   readonly onShow?: () => void;
 }
 
-/** The name stays for a reload; a browser may deny its storage. */
-const NAME = 'carrel:sender';
-const storedName = (): string => {
-  try {
-    return sessionStorage.getItem(NAME) ?? '';
-  } catch {
-    return '';
-  }
-};
-const storeName = (name: string): void => {
-  try {
-    sessionStorage.setItem(NAME, name);
-  } catch {
-    // It lasts as long as the page.
-  }
-};
-
 const NAME_MAX = 100;
-const UNNAMED: Hold = { reason: 'stopped', problem: { code: 'sender_missing', message: '' } };
 
 /** Sends files into the folder of a link: the sender's name, what is dropped or chosen, and what became of it. */
 export function SendFiles({ link, folder, onSent, isShown = true, onShow }: Props) {
