@@ -26,11 +26,13 @@ export interface KeptUpload {
   readonly problem?: Problem | undefined;
   /** The server carries out requests with this key once. */
   readonly requestKey: string;
+  /** When a request with this key may have begun, in ms since 1970; undefined: none has. */
+  readonly keyUsedAt?: number | undefined;
   /** Where the server has its bytes; '': it has none. */
   readonly url: string;
   /** Reads the file again. Only some browsers have it. */
   readonly handle?: FileSystemFileHandle | undefined;
-  /** ms since 1970 */
+  /** When it joined the list, in ms since 1970: a later form, or another tab, does not keep it for longer. */
   readonly keptAt: number;
 }
 
@@ -71,9 +73,9 @@ export class KeptUploads {
   }
 
   /** Keeps it a moment later; the last of several forms counts. */
-  put(upload: Omit<KeptUpload, 'person' | 'tab' | 'keptAt'>): void {
+  put(upload: Omit<KeptUpload, 'person' | 'tab'>): void {
     if (this.#isHeld || this.#closed.signal.aborted) return;
-    this.#writes.put(upload.key, { ...upload, person: this.#person, tab: this.#tab.id, keptAt: Date.now() });
+    this.#writes.put(upload.key, { ...upload, person: this.#person, tab: this.#tab.id });
   }
 
   delete(key: string): void {
@@ -125,12 +127,12 @@ export class KeptUploads {
     // All in one transaction: a tab that asks at the same time sees what this one has taken.
     const store = database.transaction(STORE, 'readwrite').objectStore(STORE);
     const left = (await answered<KeptUpload[]>(store.getAll())).filter(({ tab }) => !isOpen(tab));
-    const now = Date.now();
-    const isOld = ({ keptAt }: KeptUpload): boolean => keptAt < now - KEPT_MS;
+    const oldest = Date.now() - KEPT_MS;
+    const isOld = ({ keptAt }: KeptUpload): boolean => keptAt < oldest;
     for (const { key } of left.filter(isOld)) store.delete(key);
     const own = left.filter((upload) => !isOld(upload) && upload.person === this.#person);
     for (const upload of own) {
-      store.put({ ...upload, tab: this.#tab.id, keptAt: now } satisfies KeptUpload);
+      store.put({ ...upload, tab: this.#tab.id } satisfies KeptUpload);
       this.#stored.add(upload.key);
     }
     return own.toSorted((a, b) => a.order - b.order);

@@ -251,6 +251,14 @@ export class Queue {
     this.#change(upload, { state: 'waiting', onTaken, sent: 0, problem: undefined });
   }
 
+  /** An answer to a taken name counts no more: the name may be taken by the file itself. */
+  askAgain(id: number): void {
+    const upload = this.#uploads.get(id);
+    if (!upload || upload.onTaken === 'ask') return;
+    upload.onTaken = 'ask';
+    this.#onChange(id);
+  }
+
   cancel(id: number): void {
     this.#remove((upload) => upload.id === id);
     this.#onChange();

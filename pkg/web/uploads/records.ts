@@ -9,7 +9,11 @@ export interface UploadRecord {
   readonly key: string;
   readonly order: number;
   readonly isFolder: boolean;
+  /** When it joined the list, in ms since 1970. */
+  readonly keptAt: number;
   requestKey: string;
+  /** When a request with the key may have begun, in ms since 1970; undefined: none has. */
+  keyUsedAt: number | undefined;
   url: string;
   stop: AbortController | undefined;
   /** Reads the file after a reload. */
@@ -27,6 +31,9 @@ interface Deps {
   /** ms since 1970 */
   readonly now: () => number;
 }
+
+/** The server remembers a key for a day (docs/design/api-conventions.md); a request takes its time too. */
+const KEY_MS = 23 * 3_600_000;
 
 /** Keeps each upload of the list, as it is, until it is done. */
 export class Records {
@@ -48,7 +55,9 @@ export class Records {
       key,
       order: this.#lastOrder,
       isFolder: found === undefined,
+      keptAt: this.#deps.now(),
       requestKey: key,
+      keyUsedAt: undefined,
       url: '',
       stop: undefined,
       handle: undefined,
@@ -60,8 +69,9 @@ export class Records {
   }
 
   /** An upload of a former page. */
-  restore(id: number, { key, order, isFolder, requestKey, url, handle, lastModified }: KeptUpload): void {
-    const record = { key, order, isFolder, requestKey, url, handle, lastModified };
+  restore(id: number, upload: KeptUpload): void {
+    const { key, order, isFolder, keptAt, requestKey, keyUsedAt, url, handle, lastModified } = upload;
+    const record = { key, order, isFolder, keptAt, requestKey, keyUsedAt, url, handle, lastModified };
     this.#records.set(id, { ...record, stop: undefined, keptAs: '' });
   }
 
@@ -81,8 +91,26 @@ export class Records {
     const { url } = record;
     record.url = '';
     record.requestKey = newId();
+    record.keyUsedAt = undefined;
     this.keep(id);
     return url;
+  }
+
+  /** Returns the key for a request that begins now. */
+  useKey(id: number): string {
+    const record = this.#records.get(id);
+    if (!record) return newId();
+    if (record.keyUsedAt === undefined) {
+      record.keyUsedAt = this.#deps.now();
+      this.keep(id);
+    }
+    return record.requestKey;
+  }
+
+  /** Says whether the server may have carried out a request with the key of an upload, and forgotten that it has. */
+  isKeyForgotten(id: number): boolean {
+    const { keyUsedAt } = this.#records.get(id) ?? {};
+    return keyUsedAt !== undefined && keyUsedAt < this.#deps.now() - KEY_MS;
   }
 
   keep(id: number): void {
@@ -93,9 +121,10 @@ export class Records {
     if (!state) return this.#deps.kept.delete(record.key);
     if (upload.size <= SMALL_BYTES && !this.#deps.keepsSmall) return;
     const { folderId, path, size, onTaken, problem } = upload;
-    const { key, order, isFolder, requestKey, url, handle, lastModified } = record;
-    const place = { key, order, folderId, path, isFolder };
-    this.#deps.kept.put({ ...place, size, lastModified, onTaken, state, problem, requestKey, url, handle });
+    const { key, order, isFolder, keptAt, requestKey, keyUsedAt, url, handle, lastModified } = record;
+    const place = { key, order, folderId, path, isFolder, keptAt };
+    const sending = { requestKey, keyUsedAt, url, handle };
+    this.#deps.kept.put({ ...place, ...sending, size, lastModified, onTaken, state, problem });
   }
 
   /** Keeps an upload that has changed, if the change counts after a reload. */

@@ -19,10 +19,10 @@ interface Call {
 export const LARGE = 9 * 1024 * 1024;
 
 /** An uploader whose requests the test answers. */
-export function uploaderOf(interrupted: readonly KeptUpload[] = [], { isRepeatable = true } = {}) {
+export function uploaderOf(interrupted: readonly KeptUpload[] = [], { isRepeatable = true, now = () => Date.now() } = {}) {
   const calls: Call[] = [];
   const discarded: string[] = [];
-  const kept = new Map<string, Omit<KeptUpload, 'person' | 'tab' | 'keptAt'>>();
+  const kept = new Map<string, Omit<KeptUpload, 'person' | 'tab'>>();
   const uploader = new Uploader({
     sender: {
       isRepeatable,
@@ -39,7 +39,7 @@ export function uploaderOf(interrupted: readonly KeptUpload[] = [], { isRepeatab
       delete: (key) => void kept.delete(key),
       interrupted: async () => [...interrupted],
     },
-    now: () => Date.now(),
+    now,
   });
   return { uploader, calls, discarded, kept };
 }

@@ -134,6 +134,69 @@ test('after a reload the list is as it was: in its order, paused, failed, with i
   expect(uploader.reload).toMatchObject({ restoring: 0, continued: 2 });
 });
 
+const HOUR = 3_600_000;
+
+test.each([
+  ['22 hours is sent again with its key and its answer', 22, 'rename', true],
+  ['25 hours is sent with another key, and the person is asked if the name is taken', 25, 'ask', false],
+] as const)('a small upload that may have arrived, and whose key was used before %s', async (_, hours, onTaken, isSameKey) => {
+  const handle = handleOf(fileOf('a.txt'));
+  const keyUsedAt = Date.now() - hours * HOUR;
+  const { uploader, calls } = uploaderOf([keptOf({ handle, size: 1, url: '', onTaken: 'rename', keyUsedAt })]);
+  await uploader.restore();
+  await settled();
+
+  expect(calls).toMatchObject([{ upload: { onTaken } }]);
+  expect(calls[0]?.steps.key() === 'key-rename').toBe(isSameKey);
+});
+
+test('a small upload that has arrived, and whose key the server has forgotten, asks what to do about its name', async () => {
+  const kept = keptOf({ handle: handleOf(fileOf('a.txt')), size: 1, url: '', onTaken: 'rename', keyUsedAt: 1 });
+  const { uploader, calls } = uploaderOf([kept]);
+  await uploader.restore();
+  await settled();
+  calls[0]?.fail('name_conflict');
+  await settled();
+
+  expect(uploader.queue.get(1)?.state).toBe('conflict');
+});
+
+test('a large upload whose key was used long ago continues where it was', async () => {
+  const handle = handleOf(fileOf('film.mp4', LARGE));
+  const { uploader, calls } = uploaderOf([keptOf({ handle, keyUsedAt: Date.now() - 48 * HOUR })]);
+  await uploader.restore();
+  await settled();
+
+  expect(calls).toMatchObject([{ upload: { onTaken: 'replace' }, steps: { url: '/uploads/1' } }]);
+});
+
+test('the first use of a key is kept with its time, and so is the time at which an upload joined the list', async () => {
+  let now = 1_000;
+  const { uploader, calls, kept } = uploaderOf([], { now: () => now });
+  await uploader.add(null, [batchOf({}, {})]);
+  await settled();
+  const before = [...kept.values()].map(({ keyUsedAt }) => keyUsedAt);
+  now = 2_000;
+  calls[0]?.steps.key();
+  now = 3_000;
+  calls[0]?.steps.key();
+  uploader.pause(1);
+
+  expect(before).toEqual([undefined, undefined]);
+  expect([...kept.values()]).toMatchObject([
+    { state: 'paused', keyUsedAt: 2_000, keptAt: 1_000 },
+    { keyUsedAt: undefined, keptAt: 1_000 },
+  ]);
+});
+
+test('an upload that was kept before keeps its time, whoever continues it', async () => {
+  const { uploader, kept } = uploaderOf([keptOf({ state: 'paused', handle: handleOf(fileOf('film.mp4', LARGE)), keptAt: 7 })]);
+  await uploader.restore();
+  uploader.keepAgain();
+
+  expect([...kept.values()]).toMatchObject([{ keptAt: 7 }]);
+});
+
 test('an upload whose bytes the server has no more starts with another key', async () => {
   const { uploader, calls } = uploaderOf([keptOf({ handle: handleOf(fileOf('film.mp4', LARGE)) })]);
   await uploader.restore();

@@ -4,7 +4,7 @@ import { allowed, mayRead, readable } from './permission.ts';
 import { type OnTaken, Queue, type Task, type Upload } from './queue.ts';
 import { type UploadRecord, Records, restored } from './records.ts';
 import { Refused } from './request.ts';
-import type { Sender } from './sender.ts';
+import { type Sender, SMALL_BYTES } from './sender.ts';
 import type { Batch, FoundFile } from './walk.ts';
 
 /** What was found so far of a drop, and what of it is not uploaded. */
@@ -275,6 +275,11 @@ export class Uploader {
     const { id, folderId } = upload;
     const record = this.#records.get(id);
     if (!record) return this.queue.cancel(id);
+    if (upload.size <= SMALL_BYTES && this.#records.isKeyForgotten(id)) {
+      // The file may be there since the first request: "Keep both" would make a second one.
+      this.queue.askAgain(id);
+      this.#records.renew(id);
+    }
     const stop = new AbortController();
     record.stop = stop;
     const isCurrent = (): boolean => !stop.signal.aborted;
@@ -283,7 +288,7 @@ export class Uploader {
       const fileId = await this.#deps.sender.send(this.queue.get(id) ?? upload, {
         signal: stop.signal,
         url: record.url,
-        key: () => `${record.requestKey}-${upload.onTaken}`,
+        key: () => `${this.#records.useKey(id)}-${upload.onTaken}`,
         onSending: () => isCurrent() && this.queue.sending(id),
         onProgress: (bytes) => isCurrent() && this.queue.progress(id, bytes),
         onUrl: (url) => {
