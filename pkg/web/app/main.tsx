@@ -16,6 +16,7 @@ import { loadPageAt } from './routes.tsx';
 import { watchHistory } from './shell/history-guard.ts';
 import { slots } from './shell/slots.ts';
 import { keepEarlyDrops } from './uploads/early-drops.ts';
+import { forgetAtEarlySignOut } from './uploads/early-sign-out.ts';
 import { useObserved } from './use-observed.ts';
 
 const services = {
@@ -25,6 +26,7 @@ const services = {
 
 onLeave(() => toasts.clear());
 onLeave(forgetUnsent);
+forgetAtEarlySignOut(services.session);
 services.session.state.subscribe(() => {
   if (services.session.state.value.name === 'signed-out') leave();
 });

@@ -1,4 +1,5 @@
 import { BatchedWrites, type Changes } from './batched-writes.ts';
+import { answered, ended, forgetIn, opened, STORE } from './kept-store.ts';
 import type { Problem } from './problem.ts';
 import type { OnTaken } from './queue.ts';
 import { Tab } from './tab.ts';
@@ -36,10 +37,6 @@ export interface KeptUpload {
   readonly keptAt: number;
 }
 
-const DATABASE = 'carrel-uploads';
-const STORE = 'uploads';
-/** 1 kept large files only, and no state. */
-const VERSION = 2;
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 /**
@@ -117,10 +114,7 @@ export class KeptUploads {
 
   async #forget(): Promise<void> {
     this.#writes.clear();
-    const transaction = (await this.#database).transaction(STORE, 'readwrite');
-    const store = transaction.objectStore(STORE);
-    for (const { key, person } of await answered<KeptUpload[]>(store.getAll())) if (person === this.#person) store.delete(key);
-    await ended(transaction);
+    await forgetIn(await this.#database, this.#person);
   }
 
   async #takeOver(database: IDBDatabase, isOpen: (tab: string) => boolean): Promise<KeptUpload[]> {
@@ -167,36 +161,4 @@ function put(store: IDBObjectStore, upload: KeptUpload): void {
     if (!(error instanceof DOMException && error.name === 'DataCloneError')) throw error;
     store.put({ ...upload, handle: undefined });
   }
-}
-
-async function opened(): Promise<IDBDatabase> {
-  const request = indexedDB.open(DATABASE, VERSION);
-  request.addEventListener('upgradeneeded', () => {
-    const { result } = request;
-    if (result.objectStoreNames.contains(STORE)) result.deleteObjectStore(STORE);
-    result.createObjectStore(STORE, { keyPath: 'key' });
-  });
-  request.addEventListener('success', () => {
-    // Otherwise this tab would hold up a later version of the page in another one.
-    request.result.addEventListener('versionchange', () => request.result.close());
-  });
-  return Promise.race([
-    answered(request),
-    // A tab that was open before an upgrade may stay so for days.
-    new Promise<never>((_, reject) => request.addEventListener('blocked', () => reject(new Error('IndexedDB is in use')))),
-  ]);
-}
-
-function answered<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(request.error ?? new Error('IndexedDB failed')));
-  });
-}
-
-function ended(transaction: IDBTransaction): Promise<void> {
-  return new Promise((resolve, reject) => {
-    transaction.addEventListener('complete', () => resolve());
-    transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('IndexedDB failed')));
-  });
 }
