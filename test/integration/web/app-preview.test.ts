@@ -72,6 +72,22 @@ test('Enter opens a file, arrows go to the next and the former one, and Escape c
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('a second Escape before the preview is gone closes nothing more: the list stays', async () => {
+  const { page } = await personWith(text('a.txt', 'one'));
+  await open(page, 'a.txt');
+  await preview(page).getByText('one', { exact: true }).waitFor();
+  await page.evaluate(`{
+    window.isSamePage = true;
+    const preview = document.querySelector('dialog.preview');
+    for (let press = 0; press < 2; press += 1) preview.dispatchEvent(new Event('cancel', { cancelable: true }));
+  }`);
+  await preview(page).waitFor({ state: 'detached' });
+  await open(page, 'a.txt');
+  await preview(page).getByText('one', { exact: true }).waitFor();
+
+  expect(await page.evaluate('window.isSamePage')).toBe(true);
+});
+
 test('the tab is named after the previewed file, though its folder’s name comes later, and then after the folder', async () => {
   const { api, page } = await personWith();
   const { body: folder } = await api.post('/folders', { name: 'Plans' });

@@ -24,7 +24,10 @@ export function PreviewHost() {
 
   const show = (shown: string | undefined, replaces: boolean): void => route(previewAddress(address.current, shown), replaces);
   const close = (): void => {
-    if (isOpenedHere.current) history.back();
+    const goesBack = isOpenedHere.current;
+    // The browser goes back a moment later: another Escape until then must not leave the page.
+    isOpenedHere.current = false;
+    if (goesBack) history.back();
     else show(undefined, true);
   };
 
