@@ -23,14 +23,20 @@ export function useNewest<T extends Identified>(
   const ask = useRef((): void => undefined);
   useEffect(() => {
     const abort = new AbortController();
+    let underWay = 0;
     ask.current = () => {
+      underWay += 1;
       const show = (page: Page<T> | undefined): void => {
         if (page && !abort.signal.aborted) latest.current.list.change((before) => withNewest(before, page.data), page);
       };
       // The next time mends a failure: the note above a list is of what somebody asked for.
-      latest.current.load(inBackground(abort.signal), latest.current.list.first?.etag).then(show, () => undefined);
+      const read = latest.current.load(inBackground(abort.signal), latest.current.list.first?.etag);
+      void read.then(show, () => undefined).finally(() => (underWay -= 1));
     };
-    const endLooks = whileVisible(() => ask.current(), ms);
+    // On a slow network looks would pile up. Whoever asks now has made a change that a look under way may not know of.
+    const endLooks = whileVisible(() => {
+      if (underWay === 0) ask.current();
+    }, ms);
     return () => {
       endLooks();
       abort.abort();

@@ -112,6 +112,8 @@ test('by keyboard alone somebody shares a file, looks at it and its details, del
   await keyboard.tabTo('Name, group or e-mail address');
   await keyboard.type('Grace');
   await dialog.getByRole('option', { name: /Grace Okoro/ }).waitFor();
+  // Enter takes what was found for the whole text, not for its beginning.
+  await dialog.getByText('1 found', { exact: true }).waitFor();
   await keyboard.press('Enter');
   await dialog.getByLabel('What Grace Okoro may do').waitFor();
   await keyboard.held('giving access');

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
@@ -136,6 +136,27 @@ test('a job that runs shows how far it is, and what it has not done is not done 
   const { body } = await person.api.get(`/jobs/${job.id}`);
   await page.getByRole('button', { name: 'Cancel job' }).waitFor({ state: 'detached' });
   expect([before, body.state]).toEqual(['running', 'canceled']);
+});
+
+test('items that take long to load are shown, although the list is looked at again meanwhile', async () => {
+  const person = await tenant.user();
+  const id = await upload(person, 'slow.pdf', pdf({ padding: 50_000 }), 'application/pdf');
+  release = helper.hold();
+  const { body: job } = await person.api.post(`/files/${id}/optimize`, {});
+  const page = await pageOf(person, '/jobs');
+  const asked: Route[] = [];
+  await page.route(`**/jobs/${job.id}/items?*`, (route) => void asked.push(route));
+  await page.getByRole('link', { name: 'Optimise “slow.pdf”' }).click();
+  await page.locator('.c-badge').getByText('Running', { exact: true }).waitFor();
+  const first = await waitFor('the request for the items', () => asked[0]);
+
+  // Whatever a look would have asked for is asked for before the last of these.
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange')); fetch('/api/v1/openapi.json', { method: 'HEAD' })`);
+  const { length } = asked;
+  await first.continue();
+  await page.getByRole('region', { name: 'Items' }).getByText('slow.pdf').waitFor();
+
+  expect(length).toBe(1);
 });
 
 test('administrators see whose each job is, and not what it is about', async () => {

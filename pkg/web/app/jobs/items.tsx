@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Job, JobItem } from '../../api/operations.generated.ts';
 import { Badge, type Tone } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
@@ -42,9 +42,14 @@ export function Items({ job }: { readonly job: Job }) {
     [job.id, state],
   );
   const isLive = isActive(job) && (list.items?.length ?? 0) <= PAGE;
+  const isLoading = useRef(true);
+  isLoading.current = list.isLoading;
   useEffect(() => {
     if (!isLive) return undefined;
-    const endLooks = whileVisible(list.reload, LOOK_MS);
+    // A reload ends what is under way, so that on a slow network nothing would ever arrive.
+    const endLooks = whileVisible(() => {
+      if (!isLoading.current) list.reload();
+    }, LOOK_MS);
     return () => {
       endLooks();
       list.reload();
