@@ -14,6 +14,7 @@ import { PreviewHost } from './preview/host.tsx';
 import { problemText } from './problem-text.ts';
 import { loadPageAt } from './routes.tsx';
 import { watchHistory } from './shell/history-guard.ts';
+import { keepFocus } from './shell/kept-focus.ts';
 import { slots } from './shell/slots.ts';
 import { keepEarlyDrops } from './uploads/early-drops.ts';
 import { forgetAtEarlySignOut } from './uploads/early-sign-out.ts';
@@ -42,6 +43,7 @@ async function start(root: Element): Promise<void> {
   keepEarlyDrops();
   watchForms();
   watchHistory();
+  keepFocus();
   slots.overlays.set([PreviewHost]);
   services.session.start().catch(() => undefined); // the app starts it again, and shows why it fails
   const page = loadPageAt(location.pathname);
@@ -56,15 +58,13 @@ async function start(root: Element): Promise<void> {
 
 /** Loads what the first view does not need. */
 async function addLateParts(): Promise<void> {
-  const [{ keepFocus }, { UnsentQuestion }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
-    import('./shell/kept-focus.ts'),
+  const [{ UnsentQuestion }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
     import('./shell/unsent-question.tsx'),
     import('./uploads/uploads.tsx'),
     import('./sharing/sharing.tsx'),
     import('./helpers-menu/helpers-menu.tsx'),
   ]);
   await textsLoaded();
-  keepFocus();
   slots.panel.set(Uploads);
   slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu, UnsentQuestion]);
 }

@@ -47,6 +47,19 @@ test('a wrong password is said, and what was typed stays', async () => {
   expect(await page.getByLabel('E-mail address').inputValue()).toBe(tenant.administrator.email);
 });
 
+test('after a sign-in the focus is in the content, although parts of the page have not arrived yet', async () => {
+  const page = await browser.page();
+  // Never answered: what this script comes with waits.
+  await page.route(/\/assets\/unsent-question-/, () => undefined);
+  await page.goto(tenant.url);
+  await page.getByLabel('E-mail address').fill(tenant.administrator.email);
+  await page.getByLabel('Password', { exact: true }).fill(tenant.administrator.password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  await waitFor('the focus in the content', () => page.evaluate<boolean>(`document.activeElement?.id === 'main'`));
+});
+
 test('a reload keeps the session, and no script can read the token that renews it', async () => {
   const page = await signedIn();
   await page.reload();
