@@ -229,6 +229,25 @@ test('a text is translated, can be corrected, and is saved beside the file', asy
   expect(bytes.toString()).toBe('BUENOS DÍAS');
 });
 
+test('a language that is chosen as soon as the languages are shown stays chosen', async () => {
+  const person = await tenant.user();
+  await upload(person, 'early.txt', Buffer.from('good day'), 'text/plain');
+  const page = await pageOf(person);
+  await page.evaluate(`new MutationObserver((_, observer) => {
+    const list = document.querySelector('dialog select');
+    if (!list) return;
+    observer.disconnect();
+    list.selectedIndex = list.options.length - 1;
+    list.dispatchEvent(new Event('change', { bubbles: true }));
+  }).observe(document.body, { subtree: true, childList: true })`);
+  await choose(page, 'early.txt', 'Translate …');
+  const dialog = page.getByRole('dialog', { name: 'Translate “early.txt”' });
+  const last = await dialog.getByLabel('Into').locator('option').last().getAttribute('value');
+  await dialog.getByRole('button', { name: 'Translate' }).click();
+  await dialog.getByLabel('Translation').waitFor();
+  expect(await dialog.getByLabel('Translation').getAttribute('lang')).toBe(last);
+});
+
 test.each([
   ['no jobs', async (page: Page) => page.getByText('What takes a while appears here').waitFor(), false],
   ['a list of jobs', async (page: Page) => page.getByRole('link', { name: 'Unpack an archive' }).first().waitFor(), true],

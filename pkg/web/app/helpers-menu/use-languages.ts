@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Helpers } from '../../api/operations.generated.ts';
 import { currentLanguage } from '../../text/language.ts';
 import { useClient } from '../services.ts';
@@ -15,15 +15,13 @@ interface Languages {
   readonly setTarget: (tag: string) => void;
 }
 
-/** The languages of a translator, and the one that is chosen: first the language of the page. */
+/** The languages of a translator, and the chosen one: until somebody chooses, that of the page or the first. */
 export function useLanguages(helper: keyof Helpers): Languages {
   const client = useClient();
   const { value, isLoading } = useLoaded((signal) => client.get('/helpers', { signal }), []);
-  const [target, setTarget] = useState('');
+  const [chosen, setTarget] = useState<string>();
   const languages = value?.[helper].languages;
-  useEffect(() => {
-    if (!languages || languages.length === 0) return;
-    setTarget(languages.includes(currentLanguage()) ? currentLanguage() : (languages[0] ?? ''));
-  }, [value]);
+  const offered = languages?.includes(currentLanguage()) ? currentLanguage() : languages?.[0];
+  const target = chosen ?? offered ?? '';
   return { isAvailable: value?.[helper].available, languages, isLoading, target, setTarget };
 }
