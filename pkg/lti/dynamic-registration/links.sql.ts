@@ -87,17 +87,23 @@ export async function hasFreeSlot(sql: Executor): Promise<boolean> {
   return row?.isFree ?? false;
 }
 
-/** Leaves the registration for the operator. Returns false if too many are waiting. */
+/**
+ * Leaves the registration for the operator, in any free slot. Returns false if too many are waiting. A slot that another
+ * registration took meanwhile is not the last one: the next statement sees which are still free.
+ */
 export async function requestRegistration(sql: Executor, id: string, wanted: WantedRegistration): Promise<boolean> {
-  const rows = await sql.query(
-    `INSERT INTO carrel.registration_requests (slot, id, wanted)
-     SELECT s.slot, $1, $2 FROM generate_series(0, ${WAITING_MAX - 1}) AS s (slot)
-     WHERE NOT EXISTS (SELECT FROM carrel.registration_requests r WHERE r.tenant = current_user AND r.slot = s.slot)
+  do {
+    const rows = await sql.query(
+      `INSERT INTO carrel.registration_requests (slot, id, wanted)
+       SELECT s.slot, $1, $2 FROM generate_series(0, ${WAITING_MAX - 1}) AS s (slot)
+       WHERE NOT EXISTS (SELECT FROM carrel.registration_requests r WHERE r.tenant = current_user AND r.slot = s.slot)
        ORDER BY random() LIMIT 1
-     ON CONFLICT DO NOTHING RETURNING slot`,
-    [id, JSON.stringify(wanted)],
-  );
-  return rows.length > 0;
+       ON CONFLICT DO NOTHING RETURNING slot`,
+      [id, JSON.stringify(wanted)],
+    );
+    if (rows.length > 0) return true;
+  } while (await hasFreeSlot(sql));
+  return false;
 }
 
 export type LmsEndpoints = Pick<WantedRegistration, 'authEndpoint' | 'tokenEndpoint' | 'tokenAudience'>;

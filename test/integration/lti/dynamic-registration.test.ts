@@ -2,11 +2,15 @@ import { afterEach, expect, test } from '@jest/globals';
 import { fixture } from '../../support/suites/fixture.ts';
 import { FACES } from '../../../pkg/local/demo/lms/faces.ts';
 import { Lms } from '../../../pkg/local/demo/lms/lms.ts';
+import { requestRegistration } from '../../../pkg/lti/dynamic-registration/links.sql.ts';
+import { WAITING_MAX } from '../../../pkg/lti/dynamic-registration/registration-limits.ts';
+import type { WantedRegistration } from '../../../pkg/lti/registrations/wanted-registration.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { asTheOperator, requestsOf } from '../../support/lms/operator-made.ts';
 import { RegistrationDesk } from '../../support/lms/registration-desk.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { startTenant } from '../../support/programs/server.ts';
-import { range, waitFor } from '../../support/wait.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
 import { newLink, pressed, registered, shownPage } from './registering.ts';
 
 const tenant = serverSuite({ name: 'Biology' });
@@ -229,6 +233,17 @@ test('two links of one LMS at once give two registrations, which launch beside e
   const { data } = (await tenant.admin.get('/lti/registrations', { query: { limit: '200' } })).body;
   const ids = data.map(({ client_id }: { client_id: string }) => client_id);
   expect(ids).toEqual(expect.arrayContaining(desk.tools.map(({ clientId }) => clientId)));
+});
+
+test('as many registrations as may wait for the operator find a slot each, although they end at once', async () => {
+  const wanted = { clientId: 'waiting' } as WantedRegistration;
+
+  const found = await Promise.all(
+    range(WAITING_MAX).map(() => tenant.db.transaction((tx) => requestRegistration(tx, systemRandom.uuid(), wanted))),
+  );
+  const oneMore = await requestRegistration(tenant.db.tables, systemRandom.uuid(), wanted);
+
+  expect([countBy(found, String), oneMore]).toEqual([{ true: WAITING_MAX }, false]);
 });
 
 test('a registration that is interrupted leaves the link for another try, with a new page', async () => {
