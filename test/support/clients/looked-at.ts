@@ -22,6 +22,9 @@ const WATCH_MOTION = `(() => {
 /** What stands for something that loads. The gallery shows these for their own sake. */
 const LOADING = `!!document.querySelector(':is(.c-skeleton, .c-spinner, .preview-frame-waiting):not(.gallery *)')`;
 
+/** What a page was asked for is under way a frame later: it asks once it has drawn what is there. */
+const DRAWN = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))`;
+
 /** A page whose person wants no motion. Its motion is noted, and its requests. */
 export class LookedAt {
   readonly page: Page;
@@ -57,8 +60,9 @@ export class LookedAt {
   }
 
   /** Waits until no request is under way and nothing stands for what loads. */
-  settled(): Promise<unknown> {
-    return waitFor('the page to have loaded', async () => this.#underWay.size === 0 && !(await this.page.evaluate(LOADING)));
+  async settled(): Promise<void> {
+    await this.page.evaluate(DRAWN);
+    await waitFor('the page to have loaded', async () => this.#underWay.size === 0 && !(await this.page.evaluate(LOADING)));
   }
 
   /**
