@@ -91,13 +91,13 @@ export const WEB_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   design: [],
   api: [],
   text: [],
-  // A list of uploads and how it is sent, for whoever is signed in and for whoever has a link.
+  // A list of uploads and how it is sent, for whoever is signed in, has a link or has launched.
   uploads: ['design', 'api', 'text'],
   app: ['design', 'api', 'text', 'uploads'],
   share: ['design', 'api', 'text', 'uploads'],
   // The API reference is for developers, in English.
   reference: ['design', 'api'],
-  lti: ['design', 'text'],
+  lti: ['design', 'text', 'uploads'],
 };
 /** Tests that compare what the pages are made of with codes of the server, with styles, or with what a browser shows. */
 const WEB_CHECKS: readonly string[] = ['hack/web-contrast.test.ts', 'hack/web-text.test.ts', 'test/e2e/browser/german.test.ts'];

@@ -2,7 +2,7 @@ import { type Api, ApiError, type OnConflict, type Uploaded } from './api.ts';
 import type { Failed } from './loaded.ts';
 import type { Refusal } from './messages.ts';
 import { keeperOfTab } from './session.ts';
-import { TusUpload } from './tus.ts';
+import { TusUpload } from './tus-upload.ts';
 
 /** From this size on, the name is checked before the upload, not only at its end. */
 const LARGE_BYTES = 1024 * 1024;
