@@ -18,6 +18,9 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
+/** CSS pixels of a phone. */
+const PHONE = { width: 390, height: 780 };
+
 /** This machine under a name that browsers take for another machine's: over plain http they keep back some features from it. */
 export const OTHER_MACHINE = 'plain.test';
 
@@ -29,8 +32,12 @@ const COOKIES_BLOCKED = 2; // Chromium's CONTENT_SETTING_BLOCK
  */
 const IN_PROCESS_FRAMES = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
-/** The machine's Chromium with a profile of its own. `flags`: further ones of its command line. */
-export async function openBrowser(cookies: Cookies, flags: readonly string[] = []): Promise<TestBrowser> {
+/** The machine's Chromium with a profile of its own. `flags`: further ones of its command line. `hasTouch`: as a phone. */
+export async function openBrowser(
+  cookies: Cookies,
+  flags: readonly string[] = [],
+  { hasTouch = false } = {},
+): Promise<TestBrowser> {
   const profile = await mkdtemp(join(await makeScratch(), 'chromium-'));
   if (cookies === 'all blocked') {
     await mkdir(join(profile, 'Default'));
@@ -46,6 +53,7 @@ export async function openBrowser(cookies: Cookies, flags: readonly string[] = [
       ...flags,
     ],
     acceptDownloads: true,
+    ...(hasTouch ? { hasTouch, isMobile: true, viewport: PHONE } : {}),
     env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
   });
   context.setDefaultTimeout(WAIT_LIMIT_MS);
