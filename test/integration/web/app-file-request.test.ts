@@ -114,6 +114,21 @@ test('files that are chosen before the name wait for it', async () => {
   expect([before, (await arrived()).map(({ uploaded_by }) => uploaded_by)]).toEqual([[], ['Grace']]);
 });
 
+test('files reach a folder that is renamed and moved while its link is open, which names it anew after a reload', async () => {
+  const { ada, folder, page, arrived } = await request();
+  await page.getByLabel('Your name').fill('Grace');
+  await choose(page, file('before.txt'));
+  await page.getByText('1 file sent', { exact: true }).waitFor();
+  const { body: term } = await ada.api.post('/folders', { name: 'Term' });
+  const { status } = await ada.api.patch(`/folders/${folder}`, { name: 'Papers', parent_id: term.id });
+  await choose(page, file('after.txt'));
+  await page.getByText('2 files sent', { exact: true }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Send files to “Papers”' }).waitFor();
+
+  expect([status, (await arrived()).map(({ name }) => name).toSorted()]).toEqual([200, ['after.txt', 'before.txt']]);
+});
+
 test('a folder that is dropped is sent as its files; two of one name both arrive', async () => {
   const { page, arrived } = await request();
   await page.getByLabel('Your name').fill('Grace');

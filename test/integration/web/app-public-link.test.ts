@@ -224,6 +224,41 @@ test('a link that ends while its page is open says so, and nothing else', async 
   expect([shown?.includes('Ended'), reply?.status(), (await page.content()).includes('Ended')]).toEqual([false, 404, false]);
 });
 
+test('what is renamed while its link is open is still saved: a file, and one in a folder', async () => {
+  const ada = await tenant.user();
+  const rename = async (path: string, name: string): Promise<void> => {
+    expect((await ada.api.patch(path, { name })).status).toBe(200);
+  };
+  const [draft, term] = [await put(ada, 'draft.txt'), await makeFolder(ada, 'Term')];
+  const [plan, weeks] = [await put(ada, 'plan.txt', term), await makeFolder(ada, 'Weeks', term)];
+  await put(ada, 'week 1.txt', weeks);
+  const { page: ofFile } = await open((await share(ada, `/files/${draft}`)).url);
+  await ofFile.getByRole('heading', { name: 'draft.txt' }).waitFor();
+  await rename(`/files/${draft}`, 'final.txt');
+  const file = await saved(ofFile, () => ofFile.getByRole('button', { name: 'Download' }).click());
+  await ofFile.reload();
+  await ofFile.getByRole('heading', { name: 'final.txt' }).waitFor();
+
+  const { page: ofFolder } = await open((await share(ada, `/folders/${term}`)).url);
+  await ofFolder.getByRole('link', { name: 'plan.txt' }).waitFor();
+  await rename(`/files/${plan}`, 'plan of may.txt');
+  await rename(`/folders/${weeks}`, 'Weeks of may');
+  await rename(`/folders/${term}`, 'May');
+  const within = await saved(ofFolder, () => ofFolder.getByRole('link', { name: 'plan.txt' }).click());
+  await ofFolder.getByRole('button', { name: 'Weeks', exact: true }).click();
+  await ofFolder.getByRole('link', { name: 'week 1.txt' }).waitFor();
+  await ofFolder.goBack();
+  await ofFolder.reload();
+  await ofFolder.getByRole('link', { name: 'plan of may.txt' }).waitFor();
+  await titled(ofFolder, 'May – Biology');
+
+  expect([file, within]).toEqual([
+    { name: 'final.txt', content: 'draft.txt' },
+    { name: 'plan of may.txt', content: 'plan.txt' },
+  ]);
+  expect(await rowNames(ofFolder)).toEqual(['Weeks of may', 'plan of may.txt']);
+});
+
 test('a picture is shown and counts as a download; a link with a limit of them, and what could run, show none', async () => {
   const ada = await tenant.user();
   const put = async (name: string, type: string, file: Buffer): Promise<string> =>
