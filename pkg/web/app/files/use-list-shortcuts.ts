@@ -2,7 +2,7 @@ import { isAbort } from '../../api/problem.ts';
 import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
 import { failureToast } from '../failure-toast.ts';
-import { IS_MAC } from '../shell/shortcuts.ts';
+import { IS_MAC, type Shortcut, shortcuts } from '../shell/shortcuts.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { clip } from './clipboard.ts';
 import { type Entry, isMovable } from './entry.ts';
@@ -20,7 +20,13 @@ interface Wants {
   readonly onDetails: (entry: Entry) => void;
 }
 
-/** Returns what the keys of a list do, and puts them into the list of shortcuts. */
+/** A key of a list. */
+interface ListKey extends Shortcut {
+  /** Done while the focus is in the list. Without it and `run`, the rows do it themselves, or drag.ts. */
+  readonly does?: ((entry: Entry | undefined) => unknown) | undefined;
+}
+
+/** Returns what the keys of a list do, and puts the same ones into the list of shortcuts. */
 export function useListShortcuts(wants: Wants): (event: KeyboardEvent, entry: Entry | undefined) => void {
   const { actions, isTrash, mayWrite, folderId, meant, onRename, onDetails } = wants;
   const paste = (): void => {
@@ -41,42 +47,34 @@ export function useListShortcuts(wants: Wants): (event: KeyboardEvent, entry: En
     clip.set({ kind, entries });
     toasts.show({ text: kind === 'cut' ? count('cutDone', entries.length) : count('copyDone', entries.length) });
   };
-  useShortcuts(
-    {
-      title: t('title'),
-      shortcuts: [
-        { keys: 'Enter', label: t('open') },
-        { keys: ' ', label: t('keySelect') },
-        { keys: 'Mod+a', label: t('selectAll') },
-        ...(isTrash
-          ? []
-          : [
-              { keys: 'F2', label: t('rename') },
-              { keys: 'Delete', label: t('delete') },
-              { keys: 'Mod+x', label: t('cut') },
-              { keys: 'Mod+c', label: t('copy') },
-              { keys: 'Mod+v', label: t('paste'), run: paste },
-              { keys: `${IS_MAC ? 'Alt' : 'Ctrl'}+${t('keyDrag')}`, label: t('dragCopy') },
-              { keys: 'Alt+Enter', label: t('details') },
-            ]),
-      ],
-    },
-    [isTrash, folderId],
-  );
+  const isFolder = folderId !== undefined;
+  const ofRows: readonly ListKey[] = [
+    ...(isTrash ? [] : [{ keys: 'Enter', label: t('open') }]),
+    { keys: ' ', label: t('keySelect') },
+    { keys: 'Shift+ArrowDown', label: t('keyExtend') },
+    { keys: 'Mod+a', label: t('selectAll') },
+    { keys: 'Escape', label: t('clearSelection') },
+    { keys: 'Shift+F10', label: t('keyMenu') },
+  ];
+  const ofEntries: readonly ListKey[] = [
+    { keys: 'F2', label: t('rename'), does: (entry) => entry && changeable([entry]).forEach(onRename) },
+    { keys: 'Delete', label: t('delete'), does: async (entry) => actions.trash(changeable(await meant(entry))) },
+    { keys: 'Mod+x', label: t('cut'), does: (entry) => take('cut', entry) },
+    { keys: 'Mod+c', label: t('keyCopy'), does: (entry) => take('copy', entry) },
+    ...(isFolder ? [{ keys: 'Mod+v', label: t('paste'), run: paste }] : []),
+    { keys: `${IS_MAC ? 'Alt' : 'Ctrl'}+${t('keyDrag')}`, label: t('dragCopy') },
+    { keys: 'Alt+Enter', label: t('details'), does: (entry) => entry && onDetails(entry) },
+  ];
+  const keys = isTrash ? ofRows : [...ofRows, ...ofEntries];
+  useShortcuts({ title: t('title'), shortcuts: keys }, [isTrash, folderId]);
   return (event, entry) => {
-    const isMod = event.ctrlKey || event.metaKey;
-    const key = event.key.toLowerCase();
-    const does = (action: () => unknown): void => {
-      event.preventDefault();
-      void (async () => action())().catch((error: unknown) => {
-        // The person has left the list.
-        if (!isAbort(error)) failureToast(error);
-      });
-    };
-    if (isTrash) return;
-    if (event.key === 'F2' && entry) does(() => changeable([entry]).forEach(onRename));
-    else if (event.key === 'Delete') does(async () => actions.trash(changeable(await meant(entry))));
-    else if (isMod && (key === 'x' || key === 'c') && !event.shiftKey) does(() => take(key === 'x' ? 'cut' : 'copy', entry));
-    else if (event.altKey && event.key === 'Enter' && entry) does(() => onDetails(entry));
+    const pressed = shortcuts.keysOf(event);
+    const found = keys.find((key) => key.keys === pressed);
+    if (!found?.does) return;
+    event.preventDefault();
+    void (async () => found.does?.(entry))().catch((error: unknown) => {
+      // The person has left the list.
+      if (!isAbort(error)) failureToast(error);
+    });
   };
 }

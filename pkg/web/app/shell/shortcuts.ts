@@ -33,7 +33,7 @@ export class Shortcuts {
   /** Runs the shortcut of a key; the last one added counts. In a field all keys are the browser's: they type, copy and paste. */
   press(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing || isText(event)) return;
-    const pressed = this.#keysOf(event);
+    const pressed = this.keysOf(event);
     const found = this.groups.value
       .flatMap(({ shortcuts }) => shortcuts)
       .findLast(({ keys, run }) => run && (keys === pressed || (keys === event.key && !hasModifier(event))));
@@ -48,7 +48,8 @@ export class Shortcuts {
     return keys.split(/(?<=.)\+(?=.)/).map((key) => names[key] ?? ARROWS[key] ?? (key.length === 1 ? key.toUpperCase() : key));
   }
 
-  #keysOf(event: KeyboardEvent): string {
+  /** Returns the keys that were pressed, as a shortcut names them. */
+  keysOf(event: KeyboardEvent): string {
     const mod = this.#isMac ? event.metaKey : event.ctrlKey;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     return `${mod ? 'Mod+' : ''}${event.altKey ? 'Alt+' : ''}${event.shiftKey ? 'Shift+' : ''}${key}`;
