@@ -7,6 +7,7 @@ import type { DemoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addressOf, type Credentials, firstAdministrator, openAs, tenantWithHelpers } from './app.ts';
+import { folderShown } from './by-keyboard.ts';
 
 /** Nobody here has a mouse: whatever a test presses, the focus is seen somewhere on the page afterwards. */
 const where = await platform();
@@ -28,15 +29,8 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close());
 
-/** A folder of the administrator with these files, shown on a page. */
-async function folderShown(name: string, files: Readonly<Record<string, string | Buffer>>): Promise<[Page, Keyboard]> {
-  const { body: folder } = await tenant.admin.post('/folders', { name });
-  for (const [file, content] of Object.entries(files))
-    await tenant.admin.upload('/files', { name: file, file: Buffer.from(content), fields: { folder_id: folder.id } });
-  const page = await openAs(browser, tenant, administrator, `/files/${folder.id}`);
-  await page.getByRole('row').nth(1).waitFor();
-  return [page, new Keyboard(page)];
-}
+const shown = (name: string, files: Readonly<Record<string, string | Buffer>>): Promise<[Page, Keyboard]> =>
+  folderShown({ tenant, browser, administrator }, name, files);
 
 test('by keyboard alone somebody signs in, makes folders, opens one, uploads into it, and renames and moves a file', async () => {
   const page = await browser.page();
@@ -103,7 +97,7 @@ test('by keyboard alone somebody signs in, makes folders, opens one, uploads int
 });
 
 test('by keyboard alone somebody shares a file, looks at it and its details, deletes, restores and finds it', async () => {
-  const [page, keyboard] = await folderShown('Shared', { 'essay.txt': 'An essay.' });
+  const [page, keyboard] = await shown('Shared', { 'essay.txt': 'An essay.' });
   await keyboard.tabTo('essay.txt');
   await keyboard.press('Shift+F10');
   await keyboard.choose('Share …');
@@ -182,7 +176,7 @@ test('by keyboard alone somebody shares a file, looks at it and its details, del
 
 test('by keyboard alone somebody translates a text, unpacks an archive, and looks at its job', async () => {
   const archive = zipBytes(range(3).map((n) => ({ name: `week ${n}.txt`, content: `Plan ${n}.` })));
-  const [page, keyboard] = await folderShown('Work', { 'a.txt': 'The teacher reads a book.', 'course.zip': archive });
+  const [page, keyboard] = await shown('Work', { 'a.txt': 'The teacher reads a book.', 'course.zip': archive });
   await keyboard.tabTo('a.txt');
   await keyboard.press('Shift+F10');
   await keyboard.choose('Translate …');
@@ -220,7 +214,7 @@ test('by keyboard alone somebody translates a text, unpacks an archive, and look
 });
 
 test('by keyboard alone somebody goes over all main pages and those of the administration, and finds the shortcuts', async () => {
-  const [page, keyboard] = await folderShown('Around', { 'a.txt': 'A text.' });
+  const [page, keyboard] = await shown('Around', { 'a.txt': 'A text.' });
   const goTo = async (name: string, heading: string): Promise<void> => {
     await keyboard.use(name);
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
