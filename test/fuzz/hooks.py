@@ -139,8 +139,8 @@ OF_STATE = {
     "cannot be changed": "a line item keeps the link that it was made for",
     "must be re-sent when url moves to another origin ({} to clear)": "headers belong to the address that is there",
 }
-#: The same, with a part that changes.
-OF_STATE_BEGINS = ("must be one of this webhook's: ", "must not be later than ", "makes a path of more than ", *(f"{field}: the range " for field in CRON_FIELDS))
+#: The same, with a part that changes. Of the parameters of a search one is required, which their descriptions cannot say.
+OF_STATE_BEGINS = ("is required without a filter: ", "must be one of this webhook's: ", "must not be later than ", "makes a path of more than ", *(f"{field}: the range " for field in CRON_FIELDS))
 
 
 @schemathesis.check

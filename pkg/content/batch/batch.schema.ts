@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { NamedTime, Uuid } from '../../api/schemas.ts';
 import { FileQuery } from '../lists/file-list.schema.ts';
-import { MimeFilter, NamePart } from '../model/files/files.schema.ts';
+import { MimeFilter } from '../model/files/files.schema.ts';
 import { NewGrant } from '../model/access/grants.schema.ts';
 import { MetadataKey, NewMetadata } from '../metadata/metadata.schema.ts';
 import { NewShare } from '../sharing/shares.schema.ts';
-import { SearchQuery } from '../search/search.schema.ts';
+import { isNarrowed, NARROWED, SearchQuery, UNNARROWED } from '../search/search.schema.ts';
 
 const ITEMS_MAX = 10_000;
 
@@ -28,14 +28,14 @@ const SearchFilter = z
   .strictObject({
     search: z.literal(true),
     ...searchFilters,
-    q: NamePart.describe('words that all occur in the name; case and accents do not matter').meta({ example: 'thesis draft' }),
     mime_type: MimeFilter.optional().describe('files only'),
     created_after: NamedTime.optional(),
     created_before: NamedTime.optional(),
     size_min: Size,
     size_max: Size,
   })
-  .meta({ id: 'BatchSearchFilter' });
+  .refine(isNarrowed, UNNARROWED)
+  .meta({ ...NARROWED, id: 'BatchSearchFilter' });
 
 export const BatchFilter = z.union([SearchFilter, FileFilter]);
 export type BatchFilter = z.output<typeof BatchFilter>;

@@ -16,8 +16,8 @@ export interface ListsOfFilter {
 }
 
 /**
- * Returns a page of a filter's matches: files in the order of their creation, so that concurrent changes hide none; or the
- * results of a search, best first. Throws `not_found` for a folder that the actor may not see.
+ * Returns a page of a filter's matches in the order of their creation, so that concurrent changes hide none; or the results of a
+ * search for words, best first. Throws `not_found` for a folder that the actor may not see.
  */
 export async function filterPage(
   { files, search }: ListsOfFilter,
@@ -27,7 +27,7 @@ export async function filterPage(
 ): Promise<{ matches: Match[]; next: string | null }> {
   if (filter.search === true) {
     const { search: _, ...query } = filter;
-    const { data, pagination } = await search.find(actor, { ...query, ...page });
+    const { data, pagination } = await search.find(actor, { ...query, ...page }, 'created');
     return {
       matches: data.map(({ type, id, name, path }) => ({ type, id, name, depth: depthOf(path) })),
       next: pagination.next_cursor,

@@ -3,6 +3,7 @@ import type { Executor } from '../../store/postgres/database.ts';
 import {
   integerKey,
   keyset,
+  type Keyset,
   type KeysetRequest,
   nameKey,
   Parameters,
@@ -132,25 +133,63 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
   const me = params.add(viewer.userId);
   const granted = hasGrants(viewer) ? { files: uuids(viewer.files, params), folders: uuids(viewer.folders, params) } : undefined;
   const { all, filtered } = filters(query, me, params);
-  const filter = [...all, ...(filtered ? [`NOT ${filtered.isFew}`] : [])];
   const order = FILES.orderBy(request);
-  const own = FILES.within({ sql: 'f.owner_id', operand: me }, request, params);
-  const way = (conditions: readonly string[], orderBy = order): string =>
-    `SELECT ${LISTED_NAMES} FROM files f WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${WAY_MAX}`;
+  const read = { list: FILES, request, columns: LISTED_NAMES, me, granted: granted?.files, conditions: all, filtered };
+  const ways = waysToFiles(read, params);
+  return `
+    WITH RECURSIVE seen AS MATERIALIZED (
+      SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
+      WHERE ${seenFrom(me, granted?.folders)}
+    ), ${ways.expressions.join(', ')},
+    picked AS MATERIALIZED (
+      SELECT * FROM (${ways.files}) f ORDER BY ${order}
+      LIMIT ${params.add(request.limit + 1)}
+    )
+    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f ORDER BY ${order}`;
+}
 
-  const isSeen = `(f.owner_id = ${me}${granted ? ` OR f.uuid = ANY (${granted.files})` : ''} OR f.folder_id IN (TABLE seen))`;
+/** How the files that a viewer sees are read: in which order, and what of them. */
+interface Read<F extends string> {
+  /** The order of files `f`. */
+  readonly list: Pick<Keyset<never, F>, 'orderBy' | 'after' | 'within'>;
+  readonly request: KeysetRequest<F>;
+  /** Columns of `f` by their own names, those of the order among them. */
+  readonly columns: string;
+  /** The parameters of the viewer, and of the files that are granted to them. */
+  readonly me: string;
+  readonly granted: string | undefined;
+  readonly conditions: readonly string[];
+  readonly filtered: FilteredList | undefined;
+}
+
+/**
+ * Reads the files that a viewer sees in each of the ways of doing so, at most a page of each. `expressions` are common table
+ * expressions that want `seen`, the folders below which the viewer sees everything; `files` are the rows of all ways, in no
+ * order.
+ */
+export function waysToFiles<F extends string>(
+  { list, request, columns, me, granted, conditions, filtered }: Read<F>,
+  params: Parameters,
+): { readonly expressions: readonly string[]; readonly files: string } {
+  const filter = [...conditions, ...(filtered ? [`NOT ${filtered.isFew}`] : [])];
+  const order = list.orderBy(request);
+  const own = list.within({ sql: 'f.owner_id', operand: me }, request, params);
+  const way = (where: readonly string[], orderBy = order): string =>
+    `SELECT ${columns} FROM files f WHERE ${where.join(' AND ')} ORDER BY ${orderBy} LIMIT ${WAY_MAX}`;
+
+  const isSeen = `(f.owner_id = ${me}${granted ? ` OR f.uuid = ANY (${granted})` : ''} OR f.folder_id IN (TABLE seen))`;
   const candidates = ({ isFew, candidates }: FilteredList): string =>
-    `SELECT ${LISTED_NAMES} FROM ${candidates} WHERE ${[isFew, isSeen, ...all, ...FILES.after(request, params)].join(' AND ')}
+    `SELECT ${columns} FROM ${candidates} WHERE ${[isFew, isSeen, ...conditions, ...list.after(request, params)].join(' AND ')}
       ORDER BY ${order} LIMIT ${WAY_MAX}`;
 
   // Files of others, by folder and owner, each a page long and in the order of the index of guests.
-  const guest = FILES.within({ sql: GUEST, operand: 'ARRAY[guests.folder_id, guests.owner_id]' }, request, params);
-  const below = way([...guest.where, ...(granted ? [`f.uuid <> ALL (${granted.files})`] : []), ...filter], guest.orderBy);
+  const guest = list.within({ sql: GUEST, operand: 'ARRAY[guests.folder_id, guests.owner_id]' }, request, params);
+  const below = way([...guest.where, ...(granted ? [`f.uuid <> ALL (${granted})`] : []), ...filter], guest.orderBy);
 
   const ways = [
     ['own', way([...own.where, ...filter], own.orderBy)],
     ...(granted
-      ? [['granted', way([`f.uuid = ANY (${granted.files})`, `f.owner_id <> ${me}`, ...filter, ...FILES.after(request, params)])]]
+      ? [['granted', way([`f.uuid = ANY (${granted})`, `f.owner_id <> ${me}`, ...filter, ...list.after(request, params)])]]
       : []),
     [
       'below',
@@ -159,16 +198,10 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
     ],
     ...(filtered ? [['candidate', candidates(filtered)]] : []),
   ] as const;
-  return `
-    WITH RECURSIVE seen AS MATERIALIZED (
-      SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
-      WHERE ${seenFrom(me, granted?.folders)}
-    ), ${GUESTS}, ${[...(filtered?.expressions ?? []), ...ways.map(([name, sql]) => `${name} AS (${sql})`)].join(', ')},
-    picked AS MATERIALIZED (
-      SELECT * FROM (${ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL ')}) f ORDER BY ${order}
-      LIMIT ${params.add(request.limit + 1)}
-    )
-    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f ORDER BY ${order}`;
+  return {
+    expressions: [GUESTS, ...(filtered?.expressions ?? []), ...ways.map(([name, sql]) => `${name} AS (${sql})`)],
+    files: ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL '),
+  };
 }
 
 function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Parameters): string {

@@ -7,7 +7,7 @@ export const searchEndpoints = (search: Search): Endpoint[] => [
     method: 'get',
     path: '/search',
     operationId: 'search',
-    summary: 'Search files and folders by name: whole words first, then beginnings, then parts',
+    summary: 'Search files and folders by name (whole words first, then beginnings, then parts) or by filters alone',
     tag: 'files',
     caller: { permission: 'read:files' },
     query: SearchQuery,

@@ -6,14 +6,17 @@ import { FolderView } from '../model/folders/folders.schema.ts';
 import { TagName } from '../tags/tags.schema.ts';
 
 const Found = {
-  rank: z.number().min(0).max(1).meta({ description: 'how well the name fits; the best come first', example: 0.9 }),
+  rank: z.number().min(0).max(1).meta({
+    description: 'how well the name fits; the best come first. 0 without words: then the last changed come first',
+    example: 0.9,
+  }),
   highlight: z.string().meta({
-    description: 'the name with each hit between U+E000 and U+E001, which no name has otherwise',
+    description: 'the name with each hit between U+E000 and U+E001, which no name has otherwise; without words there is no hit',
     example: '\uE000thesis\uE001.pdf',
   }),
 };
 
-/** A file or folder with a name that a search found. */
+/** A file or folder that a search found. */
 export const FoundItem = z
   .discriminatedUnion('type', [
     FolderView.extend({ type: z.literal('folder'), ...Found }).meta({ id: 'FoundFolder' }),
@@ -27,10 +30,7 @@ export const FoundPage = pageOf(FoundItem).meta({ id: 'FoundPage' });
 const { limit, cursor } = pageQueryOf(['rank']);
 const Size = queryInteger(0, Number.MAX_SAFE_INTEGER).meta({ example: 1_048_576 }).optional();
 
-export const SearchQuery = z.object({
-  limit,
-  cursor,
-  q: NamePart.describe('words that all occur in the name; case and accents do not matter').meta({ example: 'thesis draft' }),
+const FILTERS = {
   type: z.enum(['file', 'folder']).optional(),
   folder_id: Uuid.optional().describe('in that folder and all below'),
   owner: Uuid.optional(),
@@ -40,5 +40,32 @@ export const SearchQuery = z.object({
   created_before: QueryTime.optional(),
   size_min: Size.describe('bytes; files only'),
   size_max: Size.describe('bytes; files only'),
-});
+};
+
+/** What a search may name: one of these at least. */
+const WANTED = ['q', ...Object.keys(FILTERS)];
+
+/** A search without words or a filter would be a list of everything, which other lists are. */
+export const isNarrowed = (query: object): boolean =>
+  WANTED.some((name) => (query as Readonly<Record<string, unknown>>)[name] !== undefined);
+export const UNNARROWED = {
+  path: ['q'],
+  message: `is required without a filter: send words in q, or a filter (${Object.keys(FILTERS).join(', ')})`,
+};
+/** The same rule in JSON Schema. */
+export const NARROWED = { anyOf: WANTED.map((name) => ({ required: [name] })) };
+
+export const SearchQuery = z
+  .object({
+    limit,
+    cursor,
+    q: NamePart.optional()
+      .describe(
+        'words that all occur in the name; case and accents do not matter. Left out beside a filter: all that fits it, ' +
+          'the last changed first',
+      )
+      .meta({ example: 'thesis draft' }),
+    ...FILTERS,
+  })
+  .refine(isNarrowed, UNNARROWED);
 export type SearchQuery = z.output<typeof SearchQuery>;

@@ -1,16 +1,9 @@
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement } from '../../store/postgres/keyset.ts';
-import { GUESTS, mimeMatches } from '../lists/file-list.sql.ts';
-import { seenFrom } from '../model/folders/folders.sql.ts';
+import { GUESTS } from '../lists/file-list.sql.ts';
 import { foldedName, nameContains } from '../model/names/names.sql.ts';
 import { taggedFiles } from '../lists/tag-filter.sql.ts';
+import { conditionsOf, conditionsOfFiles, isOfFiles, type Searcher, seenFolders } from './conditions.sql.ts';
 import type { SearchQuery } from './search.schema.ts';
-
-/** The person who searches: their own content, and what is granted to them. */
-export interface Searcher {
-  readonly userId: number;
-  readonly files: readonly string[];
-  readonly folders: readonly string[];
-}
 
 /** The results of a search, best first. */
 export interface FoundRow {
@@ -65,22 +58,16 @@ export function searchPage(
 ): Statement {
   const params = new Parameters();
   const me = params.add(searcher.userId);
-  const folders = searcher.folders.length === 0 ? undefined : `${params.add(searcher.folders)}::uuid[]`;
+  const seen = seenFolders(searcher, me, query, params);
   const named = words.map((word) => params.add(word));
-  const location = query.folder_id === undefined ? undefined : params.add(query.folder_id);
-  const ofFilesAlone = [query.mime_type, query.size_min, query.size_max, query.tag].some((value) => value !== undefined);
   const isIndexed = words.some((word) => Array.from(word).length >= INDEXED_PART);
   const ways = [
-    ...(query.type === 'file' || ofFilesAlone ? [] : [foldersFound(named, query, params)]),
+    ...(isOfFiles(query) ? [] : [foldersFound(named, query, params)]),
     ...(query.type === 'folder' ? [] : filesFound(searcher, { isIndexed, named, me }, query, params)),
   ];
   const after = FOUND.after(request, params);
-  const below = location && ` AND b.ancestry <@ (SELECT t.ancestry FROM folders t WHERE t.uuid = ${location})`;
   const sql = `
-    WITH RECURSIVE seen AS MATERIALIZED (
-      SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
-      WHERE ${seenFrom(me, folders)}${below ?? ''}
-    ), ${isIndexed ? '' : `${GUESTS}, `}candidate AS MATERIALIZED (
+    WITH RECURSIVE ${seen}, ${isIndexed ? '' : `${GUESTS}, `}candidate AS MATERIALIZED (
       SELECT * FROM (${ways.length === 0 ? NOTHING : ways.join(' UNION ALL ')}) c LIMIT ${CANDIDATES_MAX}
     ), ranked AS (
       SELECT c.kind, c.uuid, c.id, ${named.map(pointsOf).join(' + ')} + ${LENGTH_MAX}
@@ -110,8 +97,9 @@ function pointsOf(word: string): string {
 
 function foldersFound(named: readonly string[], query: SearchQuery, params: Parameters): string {
   const folded = foldedName('d.name');
+  const conditions = [...conditionsOf('d', query, params), ...named.map((word) => nameContains(folded, word))];
   return `(SELECT 'folder' AS kind, d.uuid, d.id * 2 + 1 AS id, ${folded} AS folded FROM folders d
-    WHERE d.id IN (TABLE seen) AND ${conditionsOf('d', folded, named, query, params).join(' AND ')} LIMIT ${CANDIDATES_MAX})`;
+    WHERE d.id IN (TABLE seen) AND ${conditions.join(' AND ')} LIMIT ${CANDIDATES_MAX})`;
 }
 
 /** Returns the files found in each of the three ways. */
@@ -123,10 +111,9 @@ function filesFound(
 ): string[] {
   const granted = files.length === 0 ? undefined : `${params.add(files)}::uuid[]`;
   const conditions = [
-    ...conditionsOf('f', 'f.name_search', named, query, params),
-    ...(query.mime_type === undefined ? [] : [mimeMatches(query.mime_type, params)]),
-    ...(query.size_min === undefined ? [] : [`f.size >= ${params.add(query.size_min)}`]),
-    ...(query.size_max === undefined ? [] : [`f.size <= ${params.add(query.size_max)}`]),
+    ...conditionsOf('f', query, params),
+    ...named.map((word) => nameContains('f.name_search', word)),
+    ...conditionsOfFiles(query, params),
     ...(query.tag === undefined ? [] : [taggedFiles(query.tag, me, params).has]),
     ...(query.folder_id === undefined ? [] : ['f.folder_id IN (TABLE seen)']),
   ].join(' AND ');
@@ -143,20 +130,3 @@ function filesFound(
         FROM ${isIndexed ? `files f WHERE ${way} AND` : newest(way)} ${conditions} LIMIT ${CANDIDATES_MAX})`,
   );
 }
-
-/** Returns the conditions that files and folders share. */
-const conditionsOf = (
-  alias: string,
-  folded: string,
-  named: readonly string[],
-  query: SearchQuery,
-  params: Parameters,
-): string[] => [
-  `${alias}.deleted_at IS NULL`,
-  ...named.map((word) => nameContains(folded, word)),
-  ...(query.owner === undefined
-    ? []
-    : [`${alias}.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`]),
-  ...(query.created_after === undefined ? [] : [`${alias}.created_at > ${params.add(query.created_after)}::timestamptz`]),
-  ...(query.created_before === undefined ? [] : [`${alias}.created_at < ${params.add(query.created_before)}::timestamptz`]),
-];

@@ -5,6 +5,7 @@ import { FOUND, searchPage } from '../../../pkg/content/search/search.sql.ts';
 import { fillWithFiles } from '../../bench/filled.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { testBackends } from '../../support/backends/backends.ts';
+import { rowsRead } from '../../support/measures/rows-read.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
@@ -189,9 +190,8 @@ test('a search of two characters reads files once where nobody else has any, and
   const [row] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [ada.user.id]);
   const readFor = async (q: string): Promise<number> => {
     const request = pageRequest({ limit: 10 }, FOUND.order);
-    const { sql, params } = searchPage({ userId: row?.id ?? 0, files: [], folders: [] }, [q], { q, limit: 10 }, request);
-    const [plan] = await tenant.db.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, params);
-    return rowsRead(plan?.['QUERY PLAN'][0].Plan as PlanNode);
+    const searcher = { userId: row?.id ?? 0, files: [], folders: [] };
+    return rowsRead(tenant.db, 'files', searchPage(searcher, [q], { q, limit: 10 }, request));
   };
 
   expect(await readFor('zq')).toBeLessThan(2 * FILES);
@@ -201,21 +201,6 @@ test('a search of two characters reads files once where nobody else has any, and
 
   expect(await names(ada.api, 'zq')).toEqual(['zq of bob.txt']);
 });
-
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** Rows of files that a plan's nodes read. */
-function rowsRead(node: PlanNode): number {
-  const own =
-    node['Relation Name'] === 'files' ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'] : 0;
-  return (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), own);
-}
 
 test.each([
   ['', 'q'],

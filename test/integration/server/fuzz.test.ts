@@ -30,6 +30,7 @@ const OF_STATE = new RegExp(
     'makes a path of',
     'must be a string, or value_type',
     'is required, or Upload-Defer-Length',
+    'is required without a filter: ',
     'must have (a filename|each key once|values in UTF-8)',
     'must be a media type',
     'must be an IANA time zone',

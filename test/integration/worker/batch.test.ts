@@ -205,6 +205,41 @@ test('a filter takes what it matches when the job is planned: of a folder, of th
   expect((await ada.api.get(`/files/${other}`)).status).toBe(200);
 });
 
+test('a search by filters alone is what a batch takes; one that has neither words nor a filter is refused', async () => {
+  const ada = await tenant.user();
+  const folder = await folderOf(ada, 'reports');
+  const inside = await Promise.all(range(2).map((n) => fileOf(ada, `report ${n}`, folder)));
+  const other = await fileOf(ada, 'other');
+  const { id: tag_id } = (await ada.api.post('/tags', { name: 'Old' })).body;
+  const ofFolder = { search: true, folder_id: folder };
+
+  const tagged = await done(ada.api, { operation: 'tag', filter: ofFolder, arguments: { tag_id } });
+  const deleted = await done(ada.api, { operation: 'delete', filter: { search: true, tag: 'old' } });
+  const refused = await ada.api.post('/batch', { operation: 'delete', filter: { search: true } });
+
+  expect(new Set(tagged.items.keys())).toEqual(new Set(inside));
+  expect(new Set(deleted.items.keys())).toEqual(new Set(inside));
+  expect((await ada.api.get(`/files/${other}`)).status).toBe(200);
+  expect([refused.status, refused.body.details[0].field]).toEqual([400, 'filter.q']);
+  expect(refused.body.details[0].message).toMatch(/^is required without a filter: send words in q, or a filter/);
+});
+
+test('a search by filters alone of more than a page takes all of it', async () => {
+  const { api, user } = await tenant.user();
+  await tenant.db.query(
+    `INSERT INTO files (uuid, name, path, owner_id, size, mime_type, extension)
+     SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series(1, 450) n
+     WHERE u.uuid = $1`,
+    [user.id],
+  );
+  await api.post('/folders', { name: 'folder' });
+
+  const end = await done(api, { operation: 'delete', filter: { search: true, owner: user.id } });
+
+  expect(end.progress).toEqual({ done: 451, total: 451, failed: 0, skipped: 0 });
+  expect((await api.get('/search', { query: { owner: user.id } })).body.data).toEqual([]);
+});
+
 test('a filter of more files than a page takes all of them', async () => {
   const { api, user } = await tenant.user();
   await tenant.db.query(

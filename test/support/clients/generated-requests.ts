@@ -29,7 +29,8 @@ export class Values {
     if (Object.keys(schema).length === 0) return fc.jsonValue({ maxDepth: 2 });
     if ('const' in schema) return fc.constant(schema.const);
     if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
-    if (Array.isArray(schema.anyOf)) return fc.oneof(...(schema.anyOf as Schema[]).map((each) => this.of(each)));
+    if (Array.isArray(schema.anyOf) && schema.type === undefined)
+      return fc.oneof(...(schema.anyOf as Schema[]).map((each) => this.of(each)));
     if (Array.isArray(schema.oneOf) && schema.type === undefined)
       return fc.oneof(...(schema.oneOf as Schema[]).map((each) => this.of(each)));
     if (schema.type === 'boolean') return fc.boolean();
@@ -50,10 +51,11 @@ export class Values {
     const fields = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
     const required = [...((schema.required ?? []) as string[])];
     const oneOf = (schema.oneOf ?? [{}]) as Schema[];
+    const anyOf = (schema.anyOf ?? [{}]) as Schema[];
     const excluded = new Set(oneOf.flatMap((each) => (each.required ?? []) as string[]));
-    return fc.constantFrom(...oneOf).chain((alternative) => {
+    return fc.tuple(fc.constantFrom(...oneOf), fc.constantFrom(...anyOf)).chain(([alternative, least]) => {
       const chosen = (alternative.required ?? []) as string[];
-      const wanted = [...required, ...chosen];
+      const wanted = [...new Set([...required, ...chosen, ...((least.required ?? []) as string[])])];
       if (wanted.length === 0 && schema.minProperties !== undefined && fields[0]) wanted.push(fields[0][0]);
       const taken = fields.filter(([name]) => !excluded.has(name) || chosen.includes(name));
       return fc.record(Object.fromEntries(taken.map(([name, part]) => [name, this.of(part)])), { requiredKeys: wanted });
