@@ -25,17 +25,20 @@ interface TagProps {
   /** Shows a button that removes the tag, with this label. */
   readonly removeLabel?: string | undefined;
   readonly onRemove?: (() => void) | undefined;
-  /** Makes the tag itself a button: it shows what else has it. */
-  readonly onSelect?: (() => void) | undefined;
+  /** Makes the word a link, to what else has it; `linkHint` says so when pointed at, and is read aloud behind the word. */
+  readonly href?: string | undefined;
+  readonly linkHint?: string | undefined;
+  /** The link is followed. */
+  readonly onFollow?: (() => void) | undefined;
 }
 
 /** A word that somebody has put on a file. */
-export const Tag = ({ children, removeLabel, onRemove, onSelect }: TagProps) => (
+export const Tag = ({ children, removeLabel, onRemove, href, linkHint, onFollow }: TagProps) => (
   <span class="c-tag">
-    {onSelect ? (
-      <button type="button" class="c-tag-text" onClick={onSelect}>
+    {href !== undefined ? (
+      <a class="c-tag-text" href={href} title={linkHint} onClick={onFollow}>
         {children}
-      </button>
+      </a>
     ) : (
       <span class="c-tag-text">{children}</span>
     )}

@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
 import { Breadcrumb, type Crumb } from '../../design/breadcrumb.tsx';
-import { Button } from '../../design/button.tsx';
+import { Button, LinkButton } from '../../design/button.tsx';
 import { EmptyState } from '../../design/empty-state.tsx';
 import type { MenuItem } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
@@ -19,6 +19,7 @@ import { EntriesView } from './entries-view.tsx';
 import { extensions, menuItemsOf } from './entry-actions.ts';
 import { ofFolder } from './entry.ts';
 import { NewFolderDialog } from './new-folder-dialog.tsx';
+import { searchAddress } from './search-address.ts';
 import { folderSource, type Sort } from './sources.ts';
 import { useEntries } from './use-entries.ts';
 import { useFileActions } from './use-file-actions.tsx';
@@ -120,6 +121,9 @@ function FolderPage({ id }: { readonly id: string }) {
         />
         <span class="files-tools">
           <ViewChoice />
+          <LinkButton icon="filter" href={searchAddress(folderId === null ? {} : { folder: folderId, here: '1' })}>
+            {t('filter')}
+          </LinkButton>
           {mayWrite && (
             <>
               <Button icon="folder-add" onClick={() => setMaking(true)}>

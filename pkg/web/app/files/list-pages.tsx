@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { Button } from '../../design/button.tsx';
+import { Button, LinkButton } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { type Drawing, EmptyState } from '../../design/empty-state.tsx';
 import { toasts } from '../../design/toast.tsx';
@@ -10,6 +10,7 @@ import { useClient } from '../services.ts';
 import { useTitle } from '../use-title.ts';
 import { EntriesView } from './entries-view.tsx';
 import type { Entry } from './entry.ts';
+import { searchAddress } from './search-address.ts';
 import { recentSource, sharedSource, type Source, trashSource } from './sources.ts';
 import { useEntries } from './use-entries.ts';
 import { useFileActions } from './use-file-actions.tsx';
@@ -25,10 +26,12 @@ interface Props {
   readonly emptyTitle: string;
   readonly emptyText: string;
   readonly isTrash?: boolean;
+  /** Shows the way to the filters, which are for all files that the reader may see. */
+  readonly hasFilter?: boolean;
 }
 
 /** A list of entries that is no folder: recent, shared, deleted. */
-function ListPage({ title, source, extra, drawing, emptyTitle, emptyText, isTrash = false }: Props) {
+function ListPage({ title, source, extra, drawing, emptyTitle, emptyText, isTrash = false, hasFilter = false }: Props) {
   const { route } = useLocation();
   const chosen = useView();
   const entries = useEntries(source);
@@ -42,6 +45,11 @@ function ListPage({ title, source, extra, drawing, emptyTitle, emptyText, isTras
         <h1 class="files-heading">{title}</h1>
         <span class="files-tools">
           {isTrash ? entries.rows.loaded.length > 0 && <EmptyTrash onDone={() => void entries.list.reload()} /> : <ViewChoice />}
+          {hasFilter && (
+            <LinkButton icon="filter" href={searchAddress({})}>
+              {t('filter')}
+            </LinkButton>
+          )}
         </span>
       </header>
       <EntriesView
@@ -100,7 +108,7 @@ function EmptyTrash({ onDone }: { readonly onDone: () => void }) {
 export function RecentPage() {
   const source = recentSource(useClient());
   const texts = { title: t('recent'), emptyTitle: t('emptyRecentTitle'), emptyText: t('emptyRecentText') };
-  return <ListPage {...texts} source={source} extra="path" drawing="files" />;
+  return <ListPage {...texts} source={source} extra="path" drawing="files" hasFilter />;
 }
 
 export function SharedPage() {

@@ -3,13 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { TextField } from '../../design/text-field.tsx';
 import { t } from '../../text/files.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
+import { searchAddress } from './search-address.ts';
 
 /** A search begins when nobody has typed for so long. */
 const PAUSE_MS = 250;
 
 /**
  * The field of the header. It searches as one types: the address is that of the search, so that Back returns to the folder. A
- * folder that was shown is where one may narrow the search to.
+ * folder that was shown is where one may narrow the search to. Without words the filters that are chosen stay.
  */
 export function SearchField() {
   const { path, query, route } = useLocation();
@@ -20,6 +21,10 @@ export function SearchField() {
   const asked = isSearch ? (query.q ?? '') : '';
   const [text, setText] = useState(asked);
   const isOwn = useRef(false);
+  /** Typing has opened the search: whoever empties the field goes back to where they were. */
+  const isBegun = useRef(false);
+  if (!isSearch) isBegun.current = false;
+  const isFiltered = Object.keys(query).some((name) => name !== 'q' && name !== 'folder');
 
   // The address changed by other means: Back, a link.
   useEffect(() => {
@@ -30,10 +35,10 @@ export function SearchField() {
     if (text.trim() === asked.trim()) return undefined;
     const timer = setTimeout(() => {
       isOwn.current = true;
-      const parameters = new URLSearchParams(isSearch ? query : folder === undefined ? {} : { folder });
-      parameters.set('q', text.trim());
-      if (text.trim() !== '') route(`/search?${parameters}`, isSearch);
-      else if (isSearch) history.back();
+      const q = text.trim();
+      if (q === '' && isBegun.current && !isFiltered) return history.back();
+      isBegun.current ||= !isSearch;
+      route(searchAddress({ ...(isSearch ? query : folder === undefined ? {} : { folder }), q }), isSearch);
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);

@@ -3,15 +3,17 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { EmptyState } from '../../design/empty-state.tsx';
 import type { LazyRows } from '../../design/grid/lazy-rows.ts';
 import { IconButton } from '../../design/icon-button.tsx';
+import { announce } from '../../design/live-region.tsx';
 import { Select } from '../../design/select.tsx';
-import { t } from '../../text/files.ts';
+import { count, t } from '../../text/files.ts';
 import { useClient, useMay, useMe } from '../services.ts';
 import { useLater } from '../use-later.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { useTitle } from '../use-title.ts';
 import { EntriesView } from './entries-view.tsx';
 import type { Entry } from './entry.ts';
-import { searchSource } from './sources.ts';
+import { searchAddress } from './search-address.ts';
+import { type SearchQuery, searchSource } from './sources.ts';
 import { useEntries } from './use-entries.ts';
 import { useFileActions } from './use-file-actions.tsx';
 import { useSearchField } from './use-search-field.ts';
@@ -22,7 +24,10 @@ const DAY_MS = 86_400_000;
 const DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** What a search finds, the best first. Its filters are in the address: it can be sent to somebody, or kept as a bookmark. */
+/**
+ * What a search finds: by words the best first, by filters alone the last changed first. Words and filters are in the address: it
+ * can be sent to somebody, or kept as a bookmark.
+ */
 export function SearchPage() {
   const { path, query: asked, route } = useLocation();
   // While another page is loaded, this one is shown with that page's address.
@@ -39,7 +44,7 @@ export function SearchPage() {
     const days = DAYS[created];
     return days === undefined ? undefined : new Date(Math.floor(Date.now() / 60_000) * 60_000 - days * DAY_MS).toISOString();
   }, [created]);
-  const source = searchSource(client, {
+  const search: SearchQuery = {
     q,
     type: kind === 'folder' ? 'folder' : kind === '' ? undefined : 'file',
     mime_type: kind === '' || kind === 'folder' ? undefined : kind,
@@ -47,37 +52,41 @@ export function SearchPage() {
     folder_id: here === '1' && folder !== '' ? folder : undefined,
     owner: owner === 'me' ? user.id : ID.test(owner) ? owner : undefined,
     created_after: after,
-  });
+  };
+  const isAsked = Object.values(search).some((value) => value !== undefined && value !== '');
+  const source = searchSource(client, search);
   const entries = useEntries(source);
   const actions = useFileActions(entries.list);
   useSearchField();
-  useTitle(t('searchFor', { q }));
+  const title = q === '' ? t('filterTitle') : t('searchFor', { q });
+  useTitle(title);
   const { value: tags } = useLoaded((signal) => client.get('/tags', { query: { sort: 'name', limit: 200 }, signal }), []);
+  const isThere = entries.rows.next !== undefined;
   useEffect(() => {
-    if (q === '') route('/', true);
-  }, [q]);
+    // What is found changes below the field or the filter with the focus.
+    if (!isAsked || !isThere) return;
+    const { loaded, total } = entries.rows;
+    if (loaded.length === 0) announce(t('noneFoundTitle'));
+    else announce(total === undefined ? count('loaded', loaded.length) : count('items', total));
+  }, [entries.list, isThere]);
   const owners = useOwners(entries.rows, user.id);
   const mayFind = useMay('share:files');
   const [isAsking, setAsking] = useState(false);
   const [AskOwner, loadAskOwner] = useLater(async () => (await import('./owner-dialog.tsx')).OwnerDialog);
   const set =
     (name: string) =>
-    (value: string): void => {
-      const parameters = new URLSearchParams(query);
-      if (value === '') parameters.delete(name);
-      else parameters.set(name, value);
-      route(`/search?${parameters}`, true);
-    };
+    (value: string): void =>
+      route(searchAddress({ ...query, [name]: value }), true);
 
   return (
     <div class="files">
       <header class="files-head">
-        <h1 class="files-heading">{t('searchFor', { q })}</h1>
+        <h1 class="files-heading">{title}</h1>
         <span class="files-tools">
           <ViewChoice />
         </span>
       </header>
-      <div class="files-filters" role="group" aria-label={t('searchTitle')}>
+      <div class="files-filters" role="group" aria-label={t('filters')}>
         <Select
           label={t('filterKind')}
           value={kind}
@@ -124,12 +133,17 @@ export function SearchPage() {
             />
           )}
         </span>
-        {tags && tags.data.length > 0 && (
+        {tags && (tags.data.length > 0 || tag !== '') && (
           <Select
             label={t('filterTag')}
             value={tag}
             onValue={set('tag')}
-            options={[{ value: '', label: t('filterAny') }, ...tags.data.map(({ id, name }) => ({ value: id, label: name }))]}
+            options={[
+              { value: '', label: t('filterAny') },
+              // The tag of an address may be somebody else's, or gone.
+              ...(tag === '' || tags.data.some(({ id }) => id === tag) ? [] : [{ value: tag, label: t('unknownTag') }]),
+              ...tags.data.map(({ id, name }) => ({ value: id, label: name })),
+            ]}
           />
         )}
         {folder !== '' && (
@@ -145,7 +159,7 @@ export function SearchPage() {
         )}
       </div>
       <EntriesView
-        label={t('searchFor', { q })}
+        label={title}
         entries={entries}
         actions={actions}
         view={view}
@@ -153,9 +167,15 @@ export function SearchPage() {
         onOpenFolder={(found) => route(`/files/${found.id}`)}
         onShowFolder={({ parentId }) => route(parentId == null ? '/' : `/files/${parentId}`)}
         empty={
-          <EmptyState drawing="search" title={t('noneFoundTitle')}>
-            {t('noneFoundText')}
-          </EmptyState>
+          isAsked ? (
+            <EmptyState drawing="search" title={t('noneFoundTitle')}>
+              {t('noneFoundText')}
+            </EmptyState>
+          ) : (
+            <EmptyState drawing="search" title={t('noFilterTitle')}>
+              {t('noFilterText')}
+            </EmptyState>
+          )
         }
       />
       {isAsking && AskOwner && (

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Client } from '../../api/client.ts';
-import { folderSource, recentSource, type Source } from './sources.ts';
+import { folderSource, recentSource, searchSource, type Source } from './sources.ts';
 
 const { signal } = new AbortController();
 const file = { type: 'file', id: '1', name: 'a.txt', owner: { id: 'ada', name: 'Ada' }, folder: null };
@@ -41,4 +41,16 @@ test('the end of a folder is its files, without any its folders, and is not read
   expect([folders?.body[0]?.id, same, files?.body[0]?.id]).toEqual(['2', undefined, '1']);
   expect(await end?.({ known: files?.etag, signal })).toBeUndefined();
   expect(asked).toEqual(['/files', '/folders/{id}/children', '/files', '/folders/{id}/children', '/files', '/files']);
+});
+
+test('a search without words asks for its filters, and one for nothing asks for nothing and never changes', async () => {
+  const { client, asked } = clientOf({ '/search': [folder] });
+  const nothing = searchSource(client, { q: '', tag: undefined });
+  const none = await nothing.page({ signal });
+  const again = await nothing.page({ known: none?.etag, signal });
+  const before = [...asked];
+  const found = await searchSource(client, { q: '', tag: 't' }).page({ signal });
+
+  expect([none?.body, again, before]).toEqual([{ rows: [], next: null }, undefined, []]);
+  expect([found?.body.rows.map(({ id }) => id), asked]).toEqual([['2'], ['/search']]);
 });

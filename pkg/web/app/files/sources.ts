@@ -136,7 +136,7 @@ export const trashSource = (client: Client): Source =>
 
 /** The filters of a search, as the API names them. */
 export interface SearchQuery {
-  readonly q: string;
+  readonly q?: string | undefined;
   readonly type?: 'file' | 'folder' | undefined;
   readonly folder_id?: string | undefined;
   readonly mime_type?: string | undefined;
@@ -145,15 +145,22 @@ export interface SearchQuery {
   readonly created_after?: string | undefined;
 }
 
-/** What a search finds, the best first. */
-export const searchSource = (client: Client, search: SearchQuery): Source =>
-  patient({
-    key: `search ${JSON.stringify(search)}`,
+/** What a search finds: the best first, without words the last changed first. A search for nothing asks for nothing. */
+export function searchSource(client: Client, search: SearchQuery): Source {
+  const given = Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined && value !== ''));
+  if (Object.keys(given).length === 0) return NOTHING;
+  return patient({
+    key: `search ${JSON.stringify(given)}`,
     page: async ({ cursor, known, signal }) => {
-      const { q, ...filters } = search;
-      const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined && value !== ''));
-      const query = { q, limit: 50, ...given, ...(cursor === undefined ? {} : { cursor }) };
+      const query = { limit: 50, ...given, ...(cursor === undefined ? {} : { cursor }) };
       const read = await client.getIfChanged('/search', { query, signal }, known);
       return read && paged(read, entryOf);
     },
   });
+}
+
+/** A list without rows, which never changes. */
+export const NOTHING: Source = {
+  key: 'nothing',
+  page: async ({ known }) => (known === undefined ? { body: { rows: [], next: null }, etag: 'nothing' } : undefined),
+};

@@ -34,7 +34,7 @@ export function Status() {
             {tag}
           </Tag>
         ))}
-        <Tag onSelect={() => undefined}>sources</Tag>
+        <Tag href="/search">sources</Tag>
       </div>
       <div class="gallery-row">
         {PEOPLE.map((name) => (

@@ -42,7 +42,7 @@ export function Details({ entry, actions, onClose, onChange }: Props) {
     <div class="files-details" key={entry.id}>
       <Thumbnail entry={entry} />
       <Tabs label={t('detailsOf', { name: entry.name })} tabs={shown} selected={selected} onSelect={setTab}>
-        {selected === 'facts' && <Facts entry={entry} actions={actions} />}
+        {selected === 'facts' && <Facts entry={entry} actions={actions} onLeave={isColumn ? undefined : onClose} />}
         {selected === 'versions' && <Versions entry={entry} onChange={onChange} />}
         {selected === 'access' && <Access entry={entry} />}
         {selected === 'activity' && <Activity entry={entry} />}

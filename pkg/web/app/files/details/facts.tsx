@@ -5,12 +5,20 @@ import { t } from '../../../text/files.ts';
 import { useClient } from '../../services.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { type Entry, isReadOnly } from '../entry.ts';
+import { searchAddress } from '../search-address.ts';
 import type { FileActions } from '../use-file-actions.tsx';
 import { Attributes } from './attributes.tsx';
 import { TagMenu } from './tag-menu.tsx';
 
+interface Props {
+  readonly entry: Entry;
+  readonly actions: FileActions;
+  /** A link leads to another list; what lies on that goes. */
+  readonly onLeave?: (() => void) | undefined;
+}
+
 /** What an entry is, where it is, and its tags. */
-export function Facts({ entry, actions }: { readonly entry: Entry; readonly actions: FileActions }) {
+export function Facts({ entry, actions, onLeave }: Props) {
   const { type, owner, path, size, mimeType, time, sender } = entry;
   return (
     <>
@@ -45,7 +53,7 @@ export function Facts({ entry, actions }: { readonly entry: Entry; readonly acti
       </dl>
       {type === 'file' && (
         <>
-          <Tags entry={entry} actions={actions} />
+          <Tags entry={entry} actions={actions} onLeave={onLeave} />
           <Attributes id={entry.id} isFixed={isReadOnly(entry)} />
         </>
       )}
@@ -53,7 +61,7 @@ export function Facts({ entry, actions }: { readonly entry: Entry; readonly acti
   );
 }
 
-function Tags({ entry, actions }: { readonly entry: Entry; readonly actions: FileActions }) {
+function Tags({ entry, actions, onLeave }: Props) {
   const client = useClient();
   const { value, reload } = useLoaded(
     (signal) => client.get('/files/{id}/tags', { path: { id: entry.id }, query: { sort: 'name', limit: 200 }, signal }),
@@ -65,7 +73,14 @@ function Tags({ entry, actions }: { readonly entry: Entry; readonly actions: Fil
       <h3>{t('tags')}</h3>
       <div class="files-tags">
         {value?.data.map(({ id, name }) => (
-          <Tag key={id} removeLabel={t('removeTag', { name })} onRemove={() => set(id, false)}>
+          <Tag
+            key={id}
+            href={searchAddress({ tag: id })}
+            linkHint={t('withTag', { name })}
+            onFollow={onLeave}
+            removeLabel={t('removeTag', { name })}
+            onRemove={() => set(id, false)}
+          >
             {name}
           </Tag>
         ))}
