@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAIRS } from '../pkg/web/design/colour-pairs.ts';
+import { TAG_COLOURS } from '../pkg/web/app/files/tags/tag-colours.ts';
+import { LINED, PAIRS } from '../pkg/web/design/colour-pairs.ts';
 import { contrastOf, type Rgb, rgbOf } from '../pkg/web/design/contrast.ts';
 
 const DESIGN = join(import.meta.dirname, '../pkg/web/design');
@@ -73,6 +74,18 @@ test('the colours that only tell apart reach 3:1 on their surface, and 7:1 where
   );
 
   expect([roles.length >= 16, faint]).toEqual([true, []]);
+});
+
+test('the colours that tags may have reach 3:1 on every surface, in light and dark, also where somebody wants more', () => {
+  const faint = Object.entries(TAG_COLOURS).flatMap(([name, colour]) =>
+    [base, more].flatMap((tokens) =>
+      LINED.filter((ground) => coloursOf(ground, tokens).some((surface) => contrastOf(rgbOf(colour) as Rgb, surface) < 3)).map(
+        (ground) => `${name} on ${ground}`,
+      ),
+    ),
+  );
+
+  expect(faint).toEqual([]);
 });
 
 test('what the system asks for is what a person may choose', () => {

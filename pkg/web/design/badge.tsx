@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { classes } from './classes.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { IconButton } from './icon-button.tsx';
+import { TagDot } from './tag-dot.tsx';
 import './badge.css';
 
 export type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger' | 'info';
@@ -22,6 +23,8 @@ export const Badge = ({ tone = 'neutral', icon, children }: BadgeProps) => (
 
 interface TagProps {
   readonly children: string;
+  /** `#rrggbb`, shown as a dot beside the word; null: none. */
+  readonly colour?: string | null | undefined;
   /** Shows a button that removes the tag, with this label. */
   readonly removeLabel?: string | undefined;
   readonly onRemove?: (() => void) | undefined;
@@ -33,14 +36,18 @@ interface TagProps {
 }
 
 /** A word that somebody has put on a file. */
-export const Tag = ({ children, removeLabel, onRemove, href, linkHint, onFollow }: TagProps) => (
+export const Tag = ({ children, colour, removeLabel, onRemove, href, linkHint, onFollow }: TagProps) => (
   <span class="c-tag">
     {href !== undefined ? (
       <a class="c-tag-text" href={href} title={linkHint} onClick={onFollow}>
+        {colour != null && <TagDot colour={colour} />}
         {children}
       </a>
     ) : (
-      <span class="c-tag-text">{children}</span>
+      <span class="c-tag-text">
+        {colour != null && <TagDot colour={colour} />}
+        {children}
+      </span>
     )}
     {removeLabel !== undefined && <IconButton icon="close" size="s" label={removeLabel} onClick={onRemove} />}
   </span>

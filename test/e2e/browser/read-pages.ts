@@ -129,6 +129,8 @@ const OF_FILES: readonly ReadPage[] = [
   { name: 'trash-question', at: () => '/trash', reach: button('Empty the trash') },
   { name: 'search', at: () => '/search?q=plan' },
   { name: 'nothing-found', at: () => '/search?q=nothing' },
+  { name: 'filters', at: () => '/search' },
+  { name: 'tags', at: () => '/search', reach: opens('Change tags') },
   { name: 'not-found', at: () => '/files/a/b/c' },
 ];
 

@@ -60,7 +60,10 @@ export function SearchPage() {
   useSearchField();
   const title = q === '' ? t('filterTitle') : t('searchFor', { q });
   useTitle(title);
-  const { value: tags } = useLoaded((signal) => client.get('/tags', { query: { sort: 'name', limit: 200 }, signal }), []);
+  const { value: tags, reload: reloadTags } = useLoaded(
+    (signal) => client.get('/tags', { query: { sort: 'name', limit: 200 }, signal }),
+    [],
+  );
   const isThere = entries.rows.next !== undefined;
   useEffect(() => {
     // What is found changes below the field or the filter with the focus.
@@ -73,6 +76,8 @@ export function SearchPage() {
   const mayFind = useMay('share:files');
   const [isAsking, setAsking] = useState(false);
   const [AskOwner, loadAskOwner] = useLater(async () => (await import('./owner-dialog.tsx')).OwnerDialog);
+  const [isManaging, setManaging] = useState(false);
+  const [Tags, loadTags] = useLater(async () => (await import('./tags/tags-dialog.tsx')).TagsDialog);
   const set =
     (name: string) =>
     (value: string): void =>
@@ -112,7 +117,7 @@ export function SearchPage() {
             { value: 'month', label: t('filterMonth') },
           ]}
         />
-        <span class="files-owner">
+        <span class="files-filter-with-button">
           <Select
             label={t('owner')}
             value={owner}
@@ -134,17 +139,24 @@ export function SearchPage() {
           )}
         </span>
         {tags && (tags.data.length > 0 || tag !== '') && (
-          <Select
-            label={t('filterTag')}
-            value={tag}
-            onValue={set('tag')}
-            options={[
-              { value: '', label: t('filterAny') },
-              // The tag of an address may be somebody else's, or gone.
-              ...(tag === '' || tags.data.some(({ id }) => id === tag) ? [] : [{ value: tag, label: t('unknownTag') }]),
-              ...tags.data.map(({ id, name }) => ({ value: id, label: name })),
-            ]}
-          />
+          <span class="files-filter-with-button">
+            <Select
+              label={t('filterTag')}
+              value={tag}
+              onValue={set('tag')}
+              options={[
+                { value: '', label: t('filterAny') },
+                // The tag of an address may be somebody else's, or gone.
+                ...(tag === '' || tags.data.some(({ id }) => id === tag) ? [] : [{ value: tag, label: t('unknownTag') }]),
+                ...tags.data.map(({ id, name }) => ({ value: id, label: name })),
+              ]}
+            />
+            <IconButton
+              icon="edit"
+              label={t('manageTags')}
+              onClick={() => void loadTags().then((isLoaded) => setManaging(isLoaded))}
+            />
+          </span>
         )}
         {folder !== '' && (
           <Select
@@ -178,6 +190,16 @@ export function SearchPage() {
           )
         }
       />
+      {isManaging && Tags && (
+        <Tags
+          onClose={() => setManaging(false)}
+          onChange={reloadTags}
+          onDelete={(id) => {
+            reloadTags();
+            if (id === tag) set('tag')('');
+          }}
+        />
+      )}
       {isAsking && AskOwner && (
         <AskOwner
           onClose={() => setAsking(false)}

@@ -65,6 +65,7 @@ export function SelectionBar({ list, selection, total, actions, isTrash, mayWrit
             <IconButton icon="cut" label={t('cut')} onClick={withChosen((entries) => clip.set({ kind: 'cut', entries }))} />
           )}
           <TagMenu onChoose={(tag) => withChosen((entries) => actions.setTag(entries, tag.id, true))()} />
+          <TagMenu isRemoval onChoose={(tag) => withChosen((entries) => actions.setTag(entries, tag.id, false))()} />
           {mayChange && <IconButton icon="trash" label={t('delete')} onClick={withChosen(actions.trash)} />}
         </>
       )}

@@ -131,8 +131,22 @@ export function useFileActions(list: EntryList): FileActions {
       say(error);
     }
   };
+  /** Returns the files from which the tag is taken: of several those that have it, so that Undo gives it to no others. */
+  const taggedOf = async (files: readonly Entry[], tagId: string): Promise<readonly Entry[]> => {
+    if (files.length < 2) return files;
+    const { withTag } = await loadedLater(() => import('./tags/with-tag.ts'));
+    const tagged = await withTag(client, files, tagId);
+    if (tagged.length === 0) toasts.show({ text: t('noneTagged') });
+    return tagged;
+  };
   const setTag: FileActions['setTag'] = async (entries, tagId, isSet, onChange) => {
-    const files = entries.filter(({ type }) => type === 'file');
+    const chosen = entries.filter(({ type }) => type === 'file');
+    let files: readonly Entry[] = chosen;
+    try {
+      if (!isSet) files = await taggedOf(chosen, tagId);
+    } catch (error) {
+      return say(error);
+    }
     const says: Says = isSet
       ? { running: t('tagging'), done: (n) => count('tagged', n) }
       : {

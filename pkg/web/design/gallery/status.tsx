@@ -34,7 +34,9 @@ export function Status() {
             {tag}
           </Tag>
         ))}
-        <Tag href="/search">sources</Tag>
+        <Tag href="/search" colour="#3f7fc4">
+          sources
+        </Tag>
       </div>
       <div class="gallery-row">
         {PEOPLE.map((name) => (

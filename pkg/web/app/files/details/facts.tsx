@@ -72,10 +72,11 @@ function Tags({ entry, actions, onLeave }: Props) {
     <section class="files-section" aria-label={t('tags')}>
       <h3>{t('tags')}</h3>
       <div class="files-tags">
-        {value?.data.map(({ id, name }) => (
+        {value?.data.map(({ id, name, color }) => (
           <Tag
             key={id}
             href={searchAddress({ tag: id })}
+            colour={color}
             linkHint={t('withTag', { name })}
             onFollow={onLeave}
             removeLabel={t('removeTag', { name })}

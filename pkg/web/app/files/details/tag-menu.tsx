@@ -5,6 +5,7 @@ import { Button } from '../../../design/button.tsx';
 import { Dialog } from '../../../design/dialog.tsx';
 import { IconButton } from '../../../design/icon-button.tsx';
 import { Spinner } from '../../../design/progress.tsx';
+import { TagDot } from '../../../design/tag-dot.tsx';
 import { TextField } from '../../../design/text-field.tsx';
 import { t } from '../../../text/files.ts';
 import { ProblemNote } from '../../problem-note.tsx';
@@ -16,15 +17,21 @@ interface Props {
   readonly onChoose: (tag: Pick<Tag, 'id' | 'name'>) => void;
   /** The button's text; without it the button is an icon. */
   readonly label?: string | undefined;
+  /** The tag is taken from files, so it is one that some files have. */
+  readonly isRemoval?: boolean | undefined;
 }
 
 /** A button that asks for a tag: one of one's own, or a new one. */
-export function TagMenu({ onChoose, label }: Props) {
+export function TagMenu({ onChoose, label, isRemoval = false }: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       {label === undefined ? (
-        <IconButton icon="tag" label={t('addTag')} onClick={() => setOpen(true)} />
+        <IconButton
+          icon={isRemoval ? 'tag-off' : 'tag'}
+          label={isRemoval ? t('removeSomeTag') : t('addTag')}
+          onClick={() => setOpen(true)}
+        />
       ) : (
         <Button size="s" icon="add" onClick={() => setOpen(true)}>
           {label}
@@ -32,6 +39,7 @@ export function TagMenu({ onChoose, label }: Props) {
       )}
       {isOpen && (
         <TagDialog
+          isRemoval={isRemoval}
           onClose={() => setOpen(false)}
           onChoose={(tag) => {
             setOpen(false);
@@ -43,7 +51,7 @@ export function TagMenu({ onChoose, label }: Props) {
   );
 }
 
-function TagDialog({ onChoose, onClose }: Omit<Props, 'label'> & { readonly onClose: () => void }) {
+function TagDialog({ onChoose, isRemoval = false, onClose }: Omit<Props, 'label'> & { readonly onClose: () => void }) {
   const client = useClient();
   const [name, setName] = useState('');
   const [error, setError] = useState<FieldRefusal>();
@@ -53,12 +61,14 @@ function TagDialog({ onChoose, onClose }: Omit<Props, 'label'> & { readonly onCl
   );
   useEffect(() => setError(undefined), [name]);
   const wanted = name.trim().toLocaleLowerCase();
-  const found = value?.data.filter((tag) => tag.name.toLocaleLowerCase().includes(wanted)) ?? [];
-  const isNew = wanted !== '' && !found.some((tag) => tag.name.toLocaleLowerCase() === wanted);
+  const known = value?.data.filter(({ files_count }) => !isRemoval || files_count > 0) ?? [];
+  const found = known.filter((tag) => tag.name.toLocaleLowerCase().includes(wanted));
+  const same = found.find((tag) => tag.name.toLocaleLowerCase() === wanted);
+  const isNew = !isRemoval && wanted !== '' && !same;
+  const title = isRemoval ? t('removeSomeTag') : t('addTag');
   const submit = (): void => {
-    const same = found.find((tag) => tag.name.toLocaleLowerCase() === wanted);
     if (same) return onChoose(same);
-    if (wanted === '') return;
+    if (!isNew) return;
     client.post('/tags', { body: { name: name.trim() } }).then(onChoose, (failure: unknown) => {
       const refused = problemOf(failure);
       setError(refused.ofField('name') ?? refused.inWords(problemText(refused)));
@@ -66,23 +76,25 @@ function TagDialog({ onChoose, onClose }: Omit<Props, 'label'> & { readonly onCl
   };
   return (
     <Dialog
-      title={t('addTag')}
+      title={title}
       closeLabel={t('close')}
       size="s"
       onClose={onClose}
       onSubmit={submit}
       actions={
-        <Button kind="primary" type="submit" disabled={wanted === ''}>
-          {isNew ? t('newTag') : t('addTag')}
+        <Button kind="primary" type="submit" disabled={!same && !isNew}>
+          {isNew ? t('newTag') : title}
         </Button>
       }
     >
       <TextField label={t('tagName')} value={name} onValue={setName} error={error} autofocus autocomplete="off" maxLength={50} />
       {problem && <ProblemNote problem={problem} onRetry={reload} />}
       {!value && !problem && <Spinner label={t('loading')} />}
+      {isRemoval && value && known.length === 0 && <p>{t('noTaggedFiles')}</p>}
       <div class="files-tags">
         {found.map((tag) => (
-          <Button key={tag.id} size="s" icon="tag" onClick={() => onChoose(tag)}>
+          <Button key={tag.id} size="s" icon={tag.color === null ? 'tag' : undefined} onClick={() => onChoose(tag)}>
+            {tag.color !== null && <TagDot colour={tag.color} />}
             {tag.name}
           </Button>
         ))}
