@@ -5,6 +5,7 @@ import { type ApiProblem, problemOf } from '../api/problem.ts';
 import { LiveRegion } from '../design/live-region.tsx';
 import { Spinner } from '../design/progress.tsx';
 import { RequestTextsContext } from '../design/request-id.tsx';
+import { Status, StatusContext } from '../design/status.tsx';
 import { ToastArea } from '../design/toast.tsx';
 import type { Language } from '../text/language.ts';
 import { t } from '../text/shell.ts';
@@ -29,16 +30,24 @@ interface Props {
 export const App = ({ services, language }: Props) => (
   <ServicesContext.Provider value={services}>
     <RequestTextsContext.Provider value={requestTexts}>
-      <Boundary>
-        <LocationProvider scope={IN_APP}>
-          <Start language={language} />
-        </LocationProvider>
-      </Boundary>
-      <LiveRegion />
-      <SlowNote />
-      <ToastArea label={t('notifications')} closeLabel={t('close')} />
+      <StatusContext.Provider value={Said}>
+        <Boundary>
+          <LocationProvider scope={IN_APP}>
+            <Start language={language} />
+          </LocationProvider>
+        </Boundary>
+        <SlowNote />
+        <Status />
+      </StatusContext.Provider>
     </RequestTextsContext.Provider>
   </ServicesContext.Provider>
+);
+
+const Said = ({ isTopmost }: { readonly isTopmost: boolean }) => (
+  <>
+    <LiveRegion isTopmost={isTopmost} />
+    <ToastArea isTopmost={isTopmost} label={t('notifications')} closeLabel={t('close')} />
+  </>
 );
 
 function Start({ language }: Pick<Props, 'language'>) {

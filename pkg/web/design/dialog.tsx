@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { classes } from './classes.ts';
 import { IconButton } from './icon-button.tsx';
+import { Status } from './status.tsx';
 import { holdsUnsent, onceDiscarded } from './unsent.ts';
 import './dialog.css';
 
@@ -94,6 +95,7 @@ export function Dialog(props: Props) {
       ) : (
         body
       )}
+      <Status />
     </dialog>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { classes } from './classes.ts';
 import { IconButton } from './icon-button.tsx';
+import { Status } from './status.tsx';
 import { holdsUnsent, onceDiscarded } from './unsent.ts';
 import './drawer.css';
 
@@ -50,6 +51,7 @@ export function Drawer({ label, closeLabel, onClose, side = 'start', children }:
         <IconButton icon="close" label={closeLabel} onClick={close} class="c-drawer-close" />
         {children}
       </div>
+      <Status />
     </dialog>
   );
 }

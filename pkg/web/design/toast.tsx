@@ -13,17 +13,24 @@ export { toasts } from './toasts.ts';
 const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTION_MS = 12_000;
 
-/** Where toasts appear; once a page. Screen readers say each as it comes. A failure stays until it is closed. */
-export function ToastArea({ closeLabel, label }: { readonly closeLabel: string; readonly label: string }) {
+interface Props {
+  readonly label: string;
+  readonly closeLabel: string;
+  readonly isTopmost: boolean;
+}
+
+/**
+ * Where toasts appear while it is the topmost (status.tsx). Screen readers say each as it comes. A failure stays until it is
+ * closed.
+ */
+export function ToastArea({ label, closeLabel, isTopmost }: Props) {
   const [shown, setShown] = useState(toasts.shown);
   useEffect(() => toasts.subscribe(() => setShown(toasts.shown)), []);
   return (
     <section class="c-toasts" aria-label={label}>
       {/* Not atomic: only the toast that has come is read, not those that are still there. */}
       <div role="status" aria-atomic="false" class="c-toasts-list">
-        {shown.map((toast) => (
-          <Shown key={toast.id} toast={toast} closeLabel={closeLabel} />
-        ))}
+        {isTopmost && shown.map((toast) => <Shown key={toast.id} toast={toast} closeLabel={closeLabel} />)}
       </div>
     </section>
   );

@@ -1,7 +1,9 @@
 import { render } from 'preact';
 import { problemOf } from '../api/problem.ts';
 import '../design/index.css';
+import { LiveRegion } from '../design/live-region.tsx';
 import { RequestTextsContext } from '../design/request-id.tsx';
+import { StatusContext } from '../design/status.tsx';
 import { speak } from '../text/language.ts';
 import { type Given, Link } from './link.ts';
 import { requestTexts } from './request-texts.ts';
@@ -25,7 +27,9 @@ if (root) {
   root.replaceChildren();
   render(
     <RequestTextsContext.Provider value={requestTexts}>
-      <Share link={link} first={first} typed={typed} fault={fault} />
+      <StatusContext.Provider value={LiveRegion}>
+        <Share link={link} first={first} typed={typed} fault={fault} />
+      </StatusContext.Provider>
     </RequestTextsContext.Provider>,
     root,
   );

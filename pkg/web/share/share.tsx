@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, problemOf } from '../api/problem.ts';
 import { Dialog } from '../design/dialog.tsx';
-import { LiveRegion } from '../design/live-region.tsx';
 import { RequestId } from '../design/request-id.tsx';
+import { Status } from '../design/status.tsx';
 import { t } from '../text/share.ts';
 import { FileView } from './file-view.tsx';
 import { FolderView } from './folder-view.tsx';
@@ -75,7 +75,7 @@ export function Share({ link, first, typed, fault }: Props) {
           <PasswordForm link={link} typed="" fault="" onOpen={() => undefined} onDead={setShown} />
         </Dialog>
       )}
-      <LiveRegion />
+      <Status />
     </>
   );
 }

@@ -4,6 +4,7 @@ import { FileIcon } from '../../design/file-icon.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
 import { FileSize } from '../../design/measures.tsx';
 import { Spinner } from '../../design/progress.tsx';
+import { Status } from '../../design/status.tsx';
 import { t } from '../../text/preview.ts';
 import { saveFile } from '../files/save-file.ts';
 import { ProblemNote } from '../problem-note.tsx';
@@ -160,6 +161,7 @@ export function PreviewDialog({ id, listed, onShow, onClose }: PreviewProps) {
           />
         </>
       )}
+      <Status />
     </dialog>
   );
 }

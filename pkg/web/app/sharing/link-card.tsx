@@ -121,7 +121,7 @@ function Address({ url, isNew }: { readonly url: string; readonly isNew: boolean
       <Button icon={result === 'copied' ? 'check' : 'copy'} onClick={() => void copy()}>
         {result === 'copied' ? t('copied') : t('copy')}
       </Button>
-      {/* Toasts are outside of the dialog, where screen readers do not hear them. */}
+      {/* Beside its button, where it is also seen that the browser does not copy. */}
       <p role="status" class={result === 'failed' ? 'share-quiet' : 'c-hidden'}>
         {result === undefined ? '' : t(result === 'copied' ? 'copied' : 'copyFailed')}
       </p>
