@@ -15,7 +15,9 @@ import { problemText } from './problem-text.ts';
 import { loadPageAt } from './routes.tsx';
 import { watchHistory } from './shell/history-guard.ts';
 import { keepFocus } from './shell/kept-focus.ts';
+import { firstView } from './shell/first-view.ts';
 import { slots } from './shell/slots.ts';
+import { Sharing } from './sharing/sharing.tsx';
 import { keepEarlyDrops } from './uploads/early-drops.ts';
 import { forgetAtEarlySignOut } from './uploads/early-sign-out.ts';
 import { useObserved } from './use-observed.ts';
@@ -44,29 +46,32 @@ async function start(root: Element): Promise<void> {
   watchForms();
   watchHistory();
   keepFocus();
-  slots.overlays.set([PreviewHost]);
+  slots.overlays.set([PreviewHost, Sharing]);
   services.session.start().catch(() => undefined); // the app starts it again, and shows why it fails
-  const page = loadPageAt(location.pathname);
+  void loadPageAt(location.pathname);
   await applyPreferences();
   render(<InLanguage />, root);
-  await page;
+  await Promise.race([firstView, firstInput()]);
   await addLateParts().catch((error: unknown) => {
     const action = { label: t('failure.retry'), onSelect: () => location.reload() };
     toasts.show({ text: problemText(problemOf(error)), tone: 'danger', action });
   });
 }
 
-/** Loads what the first view does not need. */
+/** Resolves when somebody enters something: what asks before that is lost must then be there soon, whatever the list does. */
+const firstInput = (): Promise<unknown> =>
+  new Promise((resolve) => document.addEventListener('input', resolve, { capture: true, once: true }));
+
+/** Loads what the first view does not need. On a slow line its bytes would otherwise come before the first list. */
 async function addLateParts(): Promise<void> {
-  const [{ UnsentQuestion }, { Uploads }, { Sharing }, { HelpersMenu }] = await Promise.all([
+  const [{ UnsentQuestion }, { Uploads }, { HelpersMenu }] = await Promise.all([
     import('./shell/unsent-question.tsx'),
     import('./uploads/uploads.tsx'),
-    import('./sharing/sharing.tsx'),
     import('./helpers-menu/helpers-menu.tsx'),
   ]);
   await textsLoaded();
   slots.panel.set(Uploads);
-  slots.overlays.set([...slots.overlays.value, Sharing, HelpersMenu, UnsentQuestion]);
+  slots.overlays.set([...slots.overlays.value, HelpersMenu, UnsentQuestion]);
 }
 
 const root = document.querySelector('#app');

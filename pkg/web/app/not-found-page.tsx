@@ -1,5 +1,6 @@
 import { LinkButton } from '../design/button.tsx';
 import { t } from '../text/shell.ts';
+import { useFirstView } from './shell/first-view.ts';
 import { useTitle } from './use-title.ts';
 import './plain-page.css';
 
@@ -11,15 +12,18 @@ interface Props {
 }
 
 /** In place of what does not exist, with a way on. */
-export const NotFound = ({ title, text }: Props) => (
-  <div class="plain-page">
-    <h1>{title}</h1>
-    <p>{text}</p>
-    <LinkButton href="/" kind="primary" icon="folder">
-      {t('notFound.home')}
-    </LinkButton>
-  </div>
-);
+export function NotFound({ title, text }: Props) {
+  useFirstView();
+  return (
+    <div class="plain-page">
+      <h1>{title}</h1>
+      <p>{text}</p>
+      <LinkButton href="/" kind="primary" icon="folder">
+        {t('notFound.home')}
+      </LinkButton>
+    </div>
+  );
+}
 
 /** An address below one of the app's sections that no route has. */
 export function NotFoundPage() {

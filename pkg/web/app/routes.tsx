@@ -5,6 +5,7 @@ import { problemOf } from '../api/problem.ts';
 import type { IconName } from '../design/icon.tsx';
 import { textsLoaded } from '../text/language.ts';
 import type { Key } from '../text/shell.ts';
+import { useFirstView } from './shell/first-view.ts';
 
 /** A component whose script is loaded when it is first shown, or before. */
 type Page = ComponentType & { readonly preload: () => Promise<unknown> };
@@ -32,9 +33,9 @@ export interface AppRoute {
 const page = (load: () => Promise<ComponentType>): Page =>
   lazy(async () => {
     try {
-      const loaded = await load();
+      const Loaded = await load();
       await textsLoaded();
-      return { default: loaded };
+      return { default: withFirstView(Loaded) };
     } catch (error) {
       const problem = problemOf(error);
       return {
@@ -44,6 +45,14 @@ const page = (load: () => Promise<ComponentType>): Page =>
       };
     }
   });
+
+/** What the first view does not need is loaded once a page is shown. */
+function withFirstView(Shown: ComponentType): ComponentType {
+  return function InFirstView(props) {
+    useFirstView();
+    return <Shown {...props} />;
+  };
+}
 
 /** All pages, in the order of the main navigation. A new one is a line here and a folder of its own. */
 export const ROUTES: readonly AppRoute[] = [

@@ -3,7 +3,6 @@ import type { en } from './sharing.en.ts';
 
 /** The German texts of the dialog that shares a file or folder, and of links. */
 export const de: Texts<typeof en> = {
-  action: 'Freigeben …',
   title: '„{name}“ freigeben',
   close: 'Schließen',
   cancel: 'Abbrechen',

@@ -1,6 +1,5 @@
 /** The English texts of the dialog that shares a file or folder, and of links. */
 export const en = {
-  action: 'Share …',
   title: 'Share “{name}”',
   close: 'Close',
   cancel: 'Cancel',

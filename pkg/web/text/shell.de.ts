@@ -13,6 +13,7 @@ export const de: Texts<typeof en> = {
   navigation: 'Hauptmenü',
   connection: 'Verbindung',
   notifications: 'Meldungen',
+  share: 'Freigeben …',
 
   'nav.files': 'Dateien',
   'nav.recent': 'Zuletzt geändert',

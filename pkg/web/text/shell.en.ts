@@ -10,6 +10,7 @@ export const en = {
   navigation: 'Main',
   connection: 'Connection',
   notifications: 'Notifications',
+  share: 'Share …',
 
   'nav.files': 'Files',
   'nav.recent': 'Recent',

@@ -10,6 +10,7 @@ import { Skeleton } from '../../design/skeleton.tsx';
 import { count, t } from '../../text/files.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useMay } from '../services.ts';
+import { useFirstView } from '../shell/first-view.ts';
 import { useLater } from '../use-later.ts';
 import { useObserved } from '../use-observed.ts';
 import { clip } from './clipboard.ts';
@@ -146,6 +147,7 @@ export function EntriesView(props: Props) {
   };
   const isBlank = rows.count === 0;
   const isThere = rows.next !== undefined;
+  useFirstView(isThere || problem !== undefined);
   const container = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (isThere && takesListFocus()) container.current?.querySelector<HTMLElement>('[role=grid] [tabindex="0"]')?.focus();

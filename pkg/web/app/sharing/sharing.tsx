@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { textsLoaded } from '../../text/language.ts';
-import { t } from '../../text/sharing.ts';
+import { t } from '../../text/shell.ts';
 import { failureToast } from '../failure-toast.ts';
 import { addEntryAction } from '../files/entry-actions.ts';
 import type { Entry } from '../files/entry.ts';
@@ -30,7 +30,7 @@ export function Sharing() {
     };
     return addEntryAction({
       id: 'share',
-      label: () => t('action'),
+      label: () => t('share'),
       icon: 'share',
       appliesTo: ({ access }) => access === 'admin',
       run: (entry, done) => void open(entry, done),

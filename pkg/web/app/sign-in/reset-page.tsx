@@ -5,6 +5,7 @@ import { PasswordField } from '../../design/password-field.tsx';
 import { t } from '../../text/sign-in.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useServices } from '../services.ts';
+import { useFirstView } from '../shell/first-view.ts';
 import { useTitle } from '../use-title.ts';
 import { SignedOutCard } from './signed-out-card.tsx';
 
@@ -17,6 +18,7 @@ export const SHORTEST = 8;
  */
 export function ResetPage() {
   useTitle(t('reset.title'));
+  useFirstView();
   const [token] = useState(() => location.hash.slice(1));
   const [isDone, setDone] = useState(false);
   useEffect(() => history.replaceState(history.state, '', location.pathname), []);
