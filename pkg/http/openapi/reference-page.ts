@@ -54,10 +54,10 @@ function card(endpoint: Endpoint, document: Record<string, unknown>): string {
 <summary><b class="r-${method}">${method}</b> <code>${escape(path)}</code> ${escape(summary)}</summary>
 <p>Caller: ${caller}</p>
 <div data-operation="${escape(operationId)}"></div>
-${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
+${rows.length === 0 ? '' : `<table aria-label="Parameters">${rows.join('')}</table>`}
 ${operation.requestBody ? `<p>Body</p>${json(operation.requestBody, 'Body of the request')}` : ''}
 <p>Replies</p>${json(replies, 'Replies')}
-<table>${errors.join('')}</table></details>`;
+<table aria-label="Errors">${errors.join('')}</table></details>`;
 }
 
 /** Omits examples: they would double the page. The region takes the focus, so that the keyboard can scroll it. */

@@ -121,6 +121,22 @@ test('without a session the page says so, and sends requests without a token', a
   expect(faults).toEqual([]);
 });
 
+test('each table has a name: a screen reader lists tables by it', async () => {
+  const { page } = await reference('#listFolders');
+  const list = operation(page, 'listFolders');
+  await list
+    .getByRole('table', { name: 'Parameters' })
+    .getByRole('row', { name: /^limit query/ })
+    .waitFor();
+  await list
+    .getByRole('table', { name: 'Errors' })
+    .getByRole('row', { name: /unauthenticated/ })
+    .waitFor();
+
+  expect(await page.locator('table').count()).toBeGreaterThan(100);
+  expect(await page.locator('table:not([aria-label="Parameters"], [aria-label="Errors"])').count()).toBe(0);
+});
+
 test('an operation opens, is filled in and is sent by the keyboard alone', async () => {
   const { page } = await signedIn();
   await operation(page, 'listFolders').locator('> summary').focus();
