@@ -161,6 +161,74 @@ test('what was shown before the server had it, and did not come about, is undone
   expect(asked).toEqual(['0 if changed', '2 if changed', '0 if changed']);
 });
 
+test('rows that are being taken out stay away from each look, in every list of the location, until that has ended', async () => {
+  const { source, names } = listOf('a', 'b', 'c');
+  const [list, other] = [
+    new EntryList({ ...source, location: 'here' }),
+    new EntryList({ ...source, key: 'in another order', location: 'here' }),
+  ];
+  await list.all();
+  const end = list.leave(new Set(['a', 'b']));
+  names.splice(0, 1);
+  await list.refresh();
+  await list.refresh();
+  await other.all();
+  const during = [shown(list), shown(other)];
+  end();
+  await Promise.all([list.reload(), other.reload()]);
+
+  expect(during).toEqual([['c'], ['c']]);
+  expect([shown(list), shown(other)]).toEqual([
+    ['b', 'c'],
+    ['b', 'c'],
+  ]);
+});
+
+test('what is taken out of one location is shown in another, and what comes into a location by it as it comes', async () => {
+  const [here, there] = [listOf('a', 'b'), listOf('c')];
+  const [list, trash] = [new EntryList({ ...here.source, key: 'here' }), new EntryList({ ...there.source, key: 'trash' })];
+  await Promise.all([list.all(), trash.all()]);
+  const end = list.leave(new Set(['a', 'not there']));
+  there.names.push('a');
+  here.names.splice(0, 1, 'not there');
+  await Promise.all([list.reload(), trash.reload()]);
+  end();
+
+  expect([shown(list), shown(trash)]).toEqual([
+    ['not there', 'b'],
+    ['c', 'a'],
+  ]);
+});
+
+test.each(['begins', 'ends'])('an answer that is on its way when the taking out %s brings no row back', async (when) => {
+  const { source } = listOf('a', 'b');
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isHeld = false;
+  const list = new EntryList({
+    ...source,
+    page: async (options) => {
+      const read = await source.page({ ...options, known: undefined });
+      if (!isHeld) return read;
+      asked.resolve();
+      await answer.promise;
+      return read;
+    },
+  });
+  await list.all();
+  const before = when === 'ends' ? list.leave(new Set(['a'])) : undefined;
+  isHeld = true;
+  const look = list.reload();
+  await asked.promise;
+  const during = when === 'begins' ? list.leave(new Set(['a'])) : undefined;
+  before?.();
+  answer.resolve();
+  await look;
+  const names = shown(list);
+  during?.();
+
+  expect(names).toEqual(['b']);
+});
+
 test('a list that could not be loaded says so until somebody asks again', async () => {
   const { source, fail, asked } = listOf('a', 'b');
   const list = new EntryList(source);
@@ -243,8 +311,85 @@ test('what changes while all rows are loaded does not cut the list back, and is 
   await Promise.all(later);
 
   expect([all.length, read.length, read.filter((page) => page.endsWith('changed'))]).toEqual([30, 15, []]);
-  expect(asked).toEqual(Array.from({ length: 10 }, (_, page) => `${page * 2} if changed`));
+  expect(asked).toEqual(['0 if changed']);
   expect(list.state.value.rows.at(0)?.name).toBe('changed with page 14');
+});
+
+/** A list of 30 in memory, in the order of its names, with pages of two whose cursor is the last name before. All is loaded. */
+async function longList(): Promise<{ list: EntryList; names: string[]; asked: string[] }> {
+  const names = Array.from({ length: 30 }, (_, index) => `${index + 10}`);
+  const asked: string[] = [];
+  const list = new EntryList({
+    key: 'long',
+    page: ({ cursor = '', known }: ReadOptions) => {
+      const behind = names.toSorted().filter((name) => name > cursor);
+      const rows = behind.slice(0, 2);
+      asked.push(`${cursor}${known === undefined ? '' : ' if changed'}`);
+      const etag = rows.join();
+      const next = behind.length > 2 ? (rows.at(-1) ?? null) : null;
+      return Promise.resolve(known === etag ? undefined : { body: { rows: rows.map(file), next }, etag });
+    },
+  });
+  await list.all();
+  asked.length = 0;
+  return { list, names, asked };
+}
+
+test('a long list that others change stays loaded: what is seen is read again, and the rest as it is looked at', async () => {
+  const { list, names, asked } = await longList();
+  names.push('251', '252');
+  names.splice(names.indexOf('30'), 1);
+  await list.refresh(16, 17);
+  const first = [shown(list), asked.splice(0)];
+  await list.refresh(22, 23);
+
+  const all = Array.from({ length: 30 }, (_, index) => `${index + 10}`);
+  const withNew = [...all.slice(0, 16), '251', '252', ...all.slice(16)];
+  // What is seen has moved to the next page.
+  expect(first[1]).toEqual([' if changed', '25 if changed', '252']);
+  expect(first[0]).toEqual(withNew);
+  expect(shown(list)).toEqual(withNew.filter((name) => name !== '30'));
+});
+
+test('a row that comes into a full page moves the next ones on; one that leaves takes none along', async () => {
+  const { list, names } = await longList();
+  names.push('241');
+  await list.refresh(14, 15);
+  const longer = shown(list);
+  names.splice(names.indexOf('241'), 1);
+  names.splice(names.indexOf('25'), 1);
+  await list.refresh(14, 15);
+  const shorter = shown(list);
+  await list.all();
+
+  const all = Array.from({ length: 30 }, (_, index) => `${index + 10}`);
+  expect(longer).toEqual([...all.slice(0, 15), '241', ...all.slice(15)]);
+  expect(shorter).toEqual(all.filter((name) => name !== '25'));
+  expect(shown(list)).toEqual(shorter);
+});
+
+test('what was taken out of a long list here stays out, wherever it was', async () => {
+  const { list, names } = await longList();
+  list.see(2, 3);
+  const end = list.leave(new Set(['11', '29', '38']));
+  for (const name of ['11', '29']) names.splice(names.indexOf(name), 1);
+  await list.refresh(2, 3);
+  end();
+  await list.reload();
+
+  // The server has kept 38.
+  expect(shown(list)).toEqual([...names]);
+});
+
+test('a long list of which something was taken out of more than ten pages begins anew with ten', async () => {
+  const { list, names } = await longList();
+  const end = list.leave(new Set(names.filter((_, index) => index % 2 === 1)));
+  end();
+  await list.reload();
+  const again = shown(list);
+  await list.all();
+
+  expect([again, shown(list)]).toEqual([[...names.slice(0, 20), undefined], names]);
 });
 
 test('renaming selects the name without its ending, of a folder all of it', () => {

@@ -2,19 +2,16 @@ import type { Tagged } from '../../api/client.ts';
 import { Observed } from '../../api/observed.ts';
 import { type ApiProblem, isAbort, problemOf } from '../../api/problem.ts';
 import { inBackground } from '../../api/slow-requests.ts';
-import { LazyRows, type Page } from '../../design/grid/lazy-rows.ts';
+import { LazyRows } from '../../design/grid/lazy-rows.ts';
 import { type Entry, idOf } from './entry.ts';
+import { type KnownPage, rowsOf, withPageRead } from './known-pages.ts';
+import { leavingFrom, leavingNow } from './leaving-entries.ts';
 import type { Source } from './sources.ts';
 
 export interface ListState {
   readonly rows: LazyRows<Entry>;
   readonly isLoading: boolean;
   readonly problem: ApiProblem | undefined;
-}
-
-/** A page as it was read last, and the cursor by which. */
-interface KnownPage extends Tagged<Page<Entry>> {
-  readonly cursor: string | undefined;
 }
 
 /** The last rows as they were read last, the last one first. */
@@ -26,12 +23,17 @@ interface Current {
   readonly end?: KnownEnd;
 }
 
-/** More pages than these are not read again after a change: the rows behind them are loaded anew as one scrolls. */
+/**
+ * So many pages are read again after a change. Of a longer list only the first and those that are seen are, and those of which
+ * something was taken out here; others follow when somebody looks at them.
+ */
 const PAGES_AGAIN = 10;
 
 /**
  * The rows of a source as they are loaded, and kept like the server's. Everything is asked once at a time. A failure stays in
  * `problem` until something succeeds.
+ *
+ * Invariant: a row that is being taken out is not shown, whatever was read before that has ended.
  */
 export class EntryList {
   readonly state: Observed<ListState>;
@@ -40,9 +42,15 @@ export class EntryList {
   #pages: readonly KnownPage[] = [];
   /** Undefined: nobody has asked for the end, or the pages are the whole list. */
   #end: KnownEnd | undefined;
+  /** The rows on the screen. */
+  #seen = { start: 0, end: 0 };
+  /** What was taken out here since the pages were read. */
+  #taken: ReadonlySet<string> = new Set();
   /** A change is shown of which the pages do not know. */
   #isAhead = false;
   #running: Promise<void> | undefined;
+  /** What was being taken out when the running request began. Its answer may still have that. */
+  #leaving: ReadonlySet<string> = new Set();
   /** All rows, while they are being loaded. */
   #all: Promise<readonly Entry[]> | undefined;
   /** The reload that waits for them. */
@@ -93,8 +101,14 @@ export class EntryList {
     return (this.#all ??= this.#loadAll().finally(() => (this.#all = undefined)));
   }
 
+  /** Says which rows are on the screen: a long list is brought up to date there. */
+  see(start: number, end: number): void {
+    this.#seen = { start, end };
+  }
+
   /** Asks whether the pages of these rows have changed, and brings the list up to date if one has. */
   refresh(start = 0, end = start): Promise<void> {
+    this.see(start, end);
     return this.#afterAll(() => this.#once((signal) => this.#refresh(start, end, signal)));
   }
 
@@ -111,6 +125,19 @@ export class EntryList {
   change(to: (rows: LazyRows<Entry>) => LazyRows<Entry>): void {
     this.#isAhead = true;
     this.#set({ rows: to(this.state.value.rows) });
+  }
+
+  /**
+   * Takes rows out of this list and all others of its location, while something takes them out on the server. Returns the
+   * function that ends that; what `reload` then finds is shown.
+   */
+  leave(ids: ReadonlySet<string>): () => void {
+    // What is only put into this list by it, as what is restored from a toast, is shown as it comes.
+    const shown = this.state.value.rows.loaded.map(idOf).filter((id) => ids.has(id));
+    this.#taken = new Set([...this.#taken, ...shown]);
+    const end = leavingNow(this.#location, new Set(shown));
+    this.change((rows) => rows.without(ids));
+    return end;
   }
 
   async #loadAll(): Promise<readonly Entry[]> {
@@ -160,22 +187,58 @@ export class EntryList {
 
   /** Puts the list together again from its pages, and its end if it was loaded. `current`: what was read just now. */
   async #again(signal: AbortSignal, current: Current = {}): Promise<void> {
-    const count = Math.min(Math.max(this.#pages.length, 1), PAGES_AGAIN);
-    let rows: LazyRows<Entry> = LazyRows.empty(idOf);
-    const pages: KnownPage[] = [];
-    while (pages.length < count && rows.next !== null) {
-      const cursor: string | undefined = rows.next;
-      const page = current.pages?.find((one) => one.cursor === cursor) ?? (await this.#read(cursor, signal));
-      if (!page) break;
-      rows = rows.withPage(page.body);
-      pages.push(page);
-    }
+    const isLong = this.#pages.length > PAGES_AGAIN;
+    const pages = (isLong ? await this.#seenAgain(signal, current) : undefined) ?? (await this.#firstAgain(signal, current));
+    const last = pages.at(-1);
+    const none = LazyRows.empty<Entry>(idOf);
+    const rows = last ? none.withPage({ rows: rowsOf(pages), next: last.body.next }) : none;
     const isWhole = rows.next === null;
     const end = this.#end && !isWhole ? (current.end ?? (await this.#readEnd(this.#end, signal))) : undefined;
     this.#pages = pages;
     this.#end = end;
     this.#isAhead = false;
+    // These pages may still have what is being taken out.
+    this.#taken = this.#takenOut();
     this.#set({ rows: end ? rows.withEnd(end.body) : rows });
+  }
+
+  /** Reads the first pages again. */
+  async #firstAgain(signal: AbortSignal, current: Current): Promise<readonly KnownPage[]> {
+    const count = Math.min(Math.max(this.#pages.length, 1), PAGES_AGAIN);
+    const pages: KnownPage[] = [];
+    for (let cursor: string | null | undefined; pages.length < count && cursor !== null; cursor = pages.at(-1)?.body.next) {
+      const page: KnownPage | undefined = await this.#readOnce(cursor, signal, current);
+      if (!page) break;
+      pages.push(page);
+    }
+    return pages;
+  }
+
+  /** Reads of a long list the pages again that matter, and keeps the others. Undefined: those are too many. */
+  async #seenAgain(signal: AbortSignal, current: Current): Promise<readonly KnownPage[] | undefined> {
+    const { start, end } = this.#seen;
+    const { rows } = this.state.value;
+    const ids = new Set(this.#taken);
+    for (let index = start; index <= end; index += 1) {
+      const row = rows.at(index);
+      if (row) ids.add(row.id);
+    }
+    let pages: readonly KnownPage[] = this.#pages;
+    let count = 0;
+    for (let at = 0; at < pages.length; at += 1) {
+      const page = pages[at];
+      if (!page || (at > 0 && !page.body.rows.some(({ id }) => ids.has(id)))) continue;
+      count += 1;
+      if (count > PAGES_AGAIN) return undefined;
+      const read = await this.#readOnce(page.cursor, signal, current);
+      if (read && read !== page) pages = withPageRead(pages, at, read);
+    }
+    return pages;
+  }
+
+  /** Returns a page as it was read just now, or is now. */
+  async #readOnce(cursor: string | undefined, signal: AbortSignal, { pages }: Current): Promise<KnownPage | undefined> {
+    return pages?.find((page) => page.cursor === cursor) ?? (await this.#read(cursor, signal));
   }
 
   /** Returns a page as it is now: the known one itself, if it has not changed. */
@@ -194,9 +257,20 @@ export class EntryList {
     return this.#pages.find((page) => page.cursor === cursor);
   }
 
+  get #location(): string {
+    return this.#source.location ?? this.#source.key;
+  }
+
+  /** What is being taken out now, or was when the running request began. */
+  #takenOut(): ReadonlySet<string> {
+    return new Set([...this.#leaving, ...leavingFrom(this.#location)]);
+  }
+
   #set(change: Partial<ListState>): void {
     if (this.#abort.signal.aborted) return;
-    this.state.set({ ...this.state.value, problem: undefined, ...change });
+    const { rows = this.state.value.rows } = change;
+    const taken = this.#takenOut();
+    this.state.set({ ...this.state.value, problem: undefined, ...change, rows: taken.size > 0 ? rows.without(taken) : rows });
   }
 
   /** Runs one request after the other: two answers at once would overwrite each other. */
@@ -204,6 +278,7 @@ export class EntryList {
     const { signal } = this.#abort;
     const next = (this.#running ?? Promise.resolve()).then(async () => {
       if (signal.aborted) return;
+      this.#leaving = leavingFrom(this.#location);
       try {
         await ask(signal);
       } catch (error) {

@@ -17,6 +17,8 @@ export interface ReadOptions {
 export interface Source {
   /** Two sources with the same key show the same list. */
   readonly key: string;
+  /** What its rows are in, in whichever order. Without it, only lists with the same key show the same. */
+  readonly location?: string | undefined;
   /** Returns undefined if the page has not changed since `known`. */
   readonly page: (options: ReadOptions) => Promise<Tagged<Page<Entry>> | undefined>;
   /** The last rows, the last one first, or undefined if they have not changed since `known`. Without it: no opposite order. */
@@ -42,8 +44,8 @@ const lastOf = <Row>(read: Tagged<List<Row>>, entry: (row: Row) => Entry): Tagge
 });
 
 /** Waits where there were too many requests: a long list is many pages. */
-const patient = ({ key, page, end }: Source): Source => ({
-  key,
+const patient = ({ page, end, ...source }: Source): Source => ({
+  ...source,
   page: (options) => patiently(() => page(options), options.signal),
   end: end && ((options) => patiently(() => end(options), options.signal)),
 });
@@ -60,6 +62,7 @@ export function folderSource(client: Client, id: string, sort: Sort): Source {
     id === 'root' ? (row) => inOwnRoot(entry(row)) : entry;
   return patient({
     key: `folder ${id} ${sort}`,
+    location: `folder ${id}`,
     page: async ({ cursor, known, signal }) => {
       const query = { sort, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
       const read = await client.getIfChanged('/folders/{id}/children', { path: { id }, query, signal }, known);

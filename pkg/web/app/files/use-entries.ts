@@ -41,6 +41,7 @@ export function useEntries(source: Source): Entries {
 
   const seen = (start: number, end: number): void => {
     shown.current = { start, end };
+    list.see(start, end);
     const { rows, problem, isLoading } = list.state.value;
     const { gap } = rows;
     // After a failure only a button asks again; else each rendering would.

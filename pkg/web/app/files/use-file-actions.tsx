@@ -63,7 +63,7 @@ export function useFileActions(list: EntryList): FileActions {
     const undone = (isWhole: boolean) =>
       says.undo && { action: { label: t('undo'), onSelect: () => says.undo?.(batch, isWhole) } };
     const signal = begin(batch, says.running);
-    if (says.leaves) latest.current.change((rows) => rows.without(ids));
+    const endLeaving = says.leaves ? latest.current.leave(ids) : undefined;
     try {
       const { done, failed, code, isCanceled } = await batch.run(signal);
       const why = code === undefined ? '' : problemText(new ApiProblem({ status: 0, code, message: '' }));
@@ -78,6 +78,7 @@ export function useFileActions(list: EntryList): FileActions {
       if (!signal.aborted) {
         await reloadShown();
         reloadMe();
+      endLeaving?.();
       }
     }
   };
