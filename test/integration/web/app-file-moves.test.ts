@@ -147,6 +147,24 @@ test('Undo puts what was moved back where it was: after a drag, after the dialog
   expect(undone).toEqual([before, before, before]);
 });
 
+test('Undo of a move from Recent puts each file back into its folder, or into the root', async () => {
+  const { page, person } = await personWith(browser, tenant, 'Here/two.txt', 'one.txt', 'There/');
+  const before = await pathsOf(person);
+  await page.getByRole('link', { name: 'Recent' }).click();
+  await select(page, 'one.txt');
+  await select(page, 'two.txt', ['Shift']);
+  await toolbar(page, 'Move …').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'There' }).click();
+  await page.getByText('There are no folders in here.').waitFor();
+  await page.getByRole('button', { name: 'Move here' }).click();
+  await page.getByText('2 items moved').first().waitFor();
+  const moved = await pathsOf(person);
+  await undo(page);
+  await page.getByText('2 items are back where they were').first().waitFor();
+
+  expect([moved, await pathsOf(person)]).toEqual([['/There/one.txt', '/There/two.txt'], before]);
+});
+
 test('Undo says by name what cannot be put back and why, and puts back the rest', async () => {
   const { page, person } = await personWith(browser, tenant, 'one.txt', 'two.txt', 'There/');
   await select(page, 'one.txt');

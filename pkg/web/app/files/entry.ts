@@ -85,6 +85,9 @@ export const isMovable = (entry: Entry): boolean => !entry.isSystem && !isReadOn
 /** Returns an entry that was listed in the reader's root. The API names no folder also where the reader may not know of it. */
 export const inOwnRoot = (entry: Entry): Entry => ({ ...entry, parentId: null });
 
+/** Says whether it may be in the root of the person `me`, or in a folder that they may not know of. */
+export const isOfUnknownOrigin = ({ parentId, owner }: Entry, me: string): boolean => parentId === undefined && owner.id === me;
+
 export const idOf = ({ id }: Entry): string => id;
 export const nameOf = ({ name }: Entry): string => name;
 

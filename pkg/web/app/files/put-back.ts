@@ -5,7 +5,7 @@ import { count, t } from '../../text/files-later.ts';
 import { linesOf } from '../jobs/lines-of.ts';
 import { errorText } from '../problem-text.ts';
 import { Batch } from './batch.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, inOwnRoot, isOfUnknownOrigin } from './entry.ts';
 import { begin, end } from './running.ts';
 
 /** So many items are named that stay where they are. */
@@ -58,6 +58,30 @@ export async function putBack({ client, batch, entries, isWhole }: Moved): Promi
   const named = stays.slice(0, NAMED).map((item) => t('reason', { ...item }));
   const others = failed > named.length ? [count('andMore', failed - named.length)] : [];
   return { text: [count('notPutBack', failed), ...named, ...others].join(' '), tone: 'danger' };
+}
+
+/** So many pages of the own root are read, at 200 entries, to learn what is in it. */
+const ROOT_PAGES = 5;
+
+/**
+ * Returns the entries with where they are, also in the own root: the API names no folder for that, nor for one that the person
+ * may not know of. Asked before something is moved; what cannot be read, or is far down in a long root, stays unknown.
+ */
+export async function withOrigins(client: Client, entries: readonly Entry[], me: string): Promise<readonly Entry[]> {
+  const unknown = new Set(entries.filter((entry) => isOfUnknownOrigin(entry, me)).map(({ id }) => id));
+  const inRoot = new Set<string>();
+  let cursor: string | null | undefined;
+  try {
+    for (let page = 0; page < ROOT_PAGES && cursor !== null && inRoot.size < unknown.size; page += 1) {
+      const query = { sort: 'name', limit: 200, ...(cursor === undefined ? {} : { cursor }) } as const;
+      const { data, pagination } = await client.get('/folders/{id}/children', { path: { id: 'root' }, query });
+      for (const { id } of data) if (unknown.has(id)) inRoot.add(id);
+      cursor = pagination.next_cursor;
+    }
+  } catch {
+    // They are moved all the same.
+  }
+  return entries.map((entry) => (inRoot.has(entry.id) ? inOwnRoot(entry) : entry));
 }
 
 /** Returns the entries that a batch has changed: it was canceled, or could not change all of them. */

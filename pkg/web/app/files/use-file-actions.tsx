@@ -13,7 +13,7 @@ import { useObserved } from '../use-observed.ts';
 import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
 import type { Clip } from './clipboard.ts';
-import { type Entry, ofFile, ofFolder } from './entry.ts';
+import { type Entry, isOfUnknownOrigin, ofFile, ofFolder } from './entry.ts';
 import type { EntryList } from './entry-list.ts';
 import { begin, end, running } from './running.ts';
 import { saveFile } from './save-file.ts';
@@ -44,7 +44,7 @@ type Asked = { readonly kind: 'move' | 'copy' | 'purge'; readonly entries: reado
 
 export function useFileActions(list: EntryList): FileActions {
   const client = useClient();
-  const { reload: reloadMe } = useMe();
+  const { user, reload: reloadMe } = useMe();
   const shown = useObserved(running);
   const [asked, setAsked] = useState<Asked>();
   const [Destination, loadDestination] = useLater(async () => (await import('./destination-dialog.tsx')).DestinationDialog);
@@ -60,11 +60,14 @@ export function useFileActions(list: EntryList): FileActions {
     if (entries.length === 0) return;
     const ids = new Set(entries.map(({ id }) => id));
     const batch = new Batch(client, operation, entries);
-    const undone = (isWhole: boolean) =>
-      says.undo && { action: { label: t('undo'), onSelect: () => says.undo?.(batch, isWhole) } };
+    const undone = (isWhole: boolean) => {
+      const undo = says.undo?.();
+      return undo && { action: { label: t('undo'), onSelect: () => undo(batch, isWhole) } };
+    };
     const signal = begin(batch, says.running);
     const endLeaving = says.leaves ? latest.current.leave(ids) : undefined;
     try {
+      await says.before?.();
       const { done, failed, code, isCanceled } = await batch.run(signal);
       const why = code === undefined ? '' : problemText(new ApiProblem({ status: 0, code, message: '' }));
       const action = done > 0 && undone(failed === 0 && !isCanceled);
@@ -75,10 +78,10 @@ export function useFileActions(list: EntryList): FileActions {
       say(error);
     } finally {
       end(batch);
+      endLeaving?.();
       if (!signal.aborted) {
         await reloadShown();
         reloadMe();
-      endLeaving?.();
       }
     }
   };
@@ -104,7 +107,14 @@ export function useFileActions(list: EntryList): FileActions {
   };
   const moveTo = (entries: readonly Entry[], folderId: string | null): void => {
     const moved = entries.filter(({ id, parentId }) => id !== folderId && (parentId ?? null) !== folderId);
-    const isUndoable = moved.some(({ parentId }) => parentId !== undefined);
+    let known: readonly Entry[] = moved;
+    const findOrigins = async (): Promise<void> => {
+      if (!moved.some((entry) => isOfUnknownOrigin(entry, user.id))) return;
+      // Without them it is moved all the same.
+      const later = await loadedLater(() => import('./put-back.ts')).catch(() => undefined);
+      known = (await later?.withOrigins(client, moved, user.id)) ?? moved;
+    };
+    const undo: Undo = (batch, isWhole) => void putBack(batch, known, isWhole);
     void run(
       moved,
       { operation: 'move', arguments: { folder_id: folderId } },
@@ -112,7 +122,8 @@ export function useFileActions(list: EntryList): FileActions {
         running: t('moving'),
         done: (n) => count('moved', n),
         leaves: true,
-        ...(isUndoable ? { undo: (batch, isWhole) => void putBack(batch, moved, isWhole) } : {}),
+        before: findOrigins,
+        undo: () => (known.some(({ parentId }) => parentId !== undefined) ? undo : undefined),
       },
     );
   };
@@ -153,7 +164,7 @@ export function useFileActions(list: EntryList): FileActions {
       : {
           running: t('tagging'),
           done: (n) => count('untagged', n),
-          undo: (batch, isWhole) => void tagAgain(batch, files, isWhole, tagId, onChange),
+          undo: () => (batch, isWhole) => void tagAgain(batch, files, isWhole, tagId, onChange),
         };
     await run(files, { operation: isSet ? 'tag' : 'untag', arguments: { tag_id: tagId } }, says);
     onChange?.();
@@ -186,7 +197,7 @@ export function useFileActions(list: EntryList): FileActions {
         {
           running: t('trashing'),
           done: (n) => count('trashed', n),
-          undo: (batch, isWhole) => void restoreOf(batch, entries, isWhole),
+          undo: () => (batch, isWhole) => void restoreOf(batch, entries, isWhole),
           leaves: true,
         },
       ),
@@ -240,11 +251,16 @@ export function useFileActions(list: EntryList): FileActions {
   };
 }
 
+/** Takes back what the batch has done; `isWhole`: that is all it was given. */
+type Undo = (batch: Batch, isWhole: boolean) => void;
+
 interface Says {
   readonly running: string;
   readonly done: (count: number) => string;
-  /** Takes back what the batch has done; `isWhole`: that is all it was given. */
-  readonly undo?: (batch: Batch, isWhole: boolean) => void;
+  /** What has to be known before it begins. */
+  readonly before?: () => Promise<void>;
+  /** Returns how to undo it; undefined: it cannot be. */
+  readonly undo?: () => Undo | undefined;
   /** The entries leave the shown list. */
   readonly leaves?: boolean;
 }
