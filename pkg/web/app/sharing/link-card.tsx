@@ -121,9 +121,9 @@ function Address({ url, isNew }: { readonly url: string; readonly isNew: boolean
       <Button icon={result === 'copied' ? 'check' : 'copy'} onClick={() => void copy()}>
         {result === 'copied' ? t('copied') : t('copy')}
       </Button>
-      {/* Beside its button, where it is also seen that the browser does not copy. */}
+      {/* A toast says what was copied. */}
       <p role="status" class={result === 'failed' ? 'share-quiet' : 'c-hidden'}>
-        {result === undefined ? '' : t(result === 'copied' ? 'copied' : 'copyFailed')}
+        {result === 'failed' && t('copyFailed')}
       </p>
     </div>
   );
