@@ -27,7 +27,8 @@ export function ToastArea({ label, closeLabel, isTopmost }: Props) {
   const [shown, setShown] = useState(toasts.shown);
   useEffect(() => toasts.subscribe(() => setShown(toasts.shown)), []);
   return (
-    <section class="c-toasts" aria-label={label}>
+    // Without a name it is no landmark: a page has one of this name.
+    <section class="c-toasts" aria-label={isTopmost ? label : undefined}>
       {/* Not atomic: only the toast that has come is read, not those that are still there. */}
       <div role="status" aria-atomic="false" class="c-toasts-list">
         {isTopmost && shown.map((toast) => <Shown key={toast.id} toast={toast} closeLabel={closeLabel} />)}
