@@ -79,8 +79,11 @@ test('a touch beside a name selects that row alone, and the three dots of a row 
   await field.press('Enter');
   await row(page, 'first.txt').waitFor();
 
-  const { body } = await person.api.get('/files', { query: { sort: 'name' } });
-  expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['first.txt', 'two.txt']);
+  // The row has its new name before the server does.
+  await waitFor('the new name at the server', async () => {
+    const { body } = await person.api.get('/files', { query: { sort: 'name' } });
+    return body.data.map(({ name }: { name: string }) => name).join() === 'first.txt,two.txt';
+  });
 });
 
 test('among pictures, a touch of a box selects and a touch of a name opens', async () => {
