@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { pageRequest } from '../../../pkg/api/paging.ts';
-import { FILTERED, filteredPage } from '../../../pkg/content/search/filtered.sql.ts';
+import { page, pageRequest } from '../../../pkg/api/paging.ts';
+import { FILTERED, filteredPage, type FilteredRow } from '../../../pkg/content/search/filtered.sql.ts';
 import { fillWithFiles } from '../../bench/filled.ts';
 import { testBackends } from '../../support/backends/backends.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
@@ -135,13 +135,13 @@ test('what nobody may see, or is in the trash, no filter finds; nor does it coun
   const grant = await ada.api.post(`/files/${alone.id}/permissions`, { permission_level: 'read', user_id: bob.user.id });
   await tagOn(bob.api, 'mine', shown, alone);
 
-  const page = (await bob.api.get('/search', { query: { ...ofAda, limit: 3 } })).body;
+  const first = (await bob.api.get('/search', { query: { ...ofAda, limit: 3 } })).body;
   const all = await names(bob.api, ofAda);
   await ada.api.delete(`/files/${alone.id}/permissions/${grant.body.id}`);
 
   expect(before).toEqual([]);
   expect(all.toSorted()).toEqual(['alone.txt', 'open', 'shown.txt']);
-  expect([page.data.length, page.pagination.has_more]).toEqual([3, false]);
+  expect([first.data.length, first.pagination.has_more]).toEqual([3, false]);
   expect(await names(bob.api, { tag: 'mine' })).toEqual(['shown.txt']);
   expect((await bob.api.get('/search', { query: { folder_id: secret.id } })).status).toBe(404);
   expect((await names(bob.api, { type: 'file' })).toSorted()).toEqual(['shown.txt']);
@@ -197,6 +197,34 @@ test('while files are added and changed, the pages go on with no gap and nothing
 
   expect(rounds).toBeGreaterThan(10);
   expect(seen).toEqual(expected);
+});
+
+test('in the order of creation, which a batch reads, what is changed meanwhile is hidden from no page', async () => {
+  const { api, top, expected } = await mixed();
+  const { body: me } = await api.get('/me');
+  const [reader] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [me.user.id]);
+  const searcher = { userId: reader?.id ?? 0, files: [], folders: [] };
+  const seen: FilteredRow[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const request = pageRequest({ limit: 7, sort: 'id', ...(cursor ? { cursor } : {}) }, FILTERED.order);
+    const { sql, params } = filteredPage(searcher, { limit: 7, folder_id: top }, request);
+    const rows = await tenant.db.query<FilteredRow>(sql, params);
+    const read = page(
+      request,
+      rows,
+      (row) => row,
+      (row) => FILTERED.valuesOf(request, row),
+    );
+    seen.push(...read.data);
+    cursor = read.pagination.next_cursor;
+    // The one that comes next is changed before it is read.
+    const next = rows.at(-1);
+    if (next) await changedAgo(next.kind === 'file' ? 'files' : 'folders', next.uuid, 0);
+  }
+
+  expect(new Set(seen.map(({ uuid }) => uuid)).size).toBe(expected.length);
+  expect(seen.map(({ id }) => id)).toEqual(seen.map(({ id }) => id).toSorted((a, b) => a - b));
+  expect(seen).toHaveLength(expected.length);
 });
 
 test.each([{}, { limit: 5 }])('with %j alone, neither words nor a filter, it is a 400 that says what to send', async (query) => {
