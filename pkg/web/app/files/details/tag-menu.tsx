@@ -55,11 +55,18 @@ function TagDialog({ onChoose, isRemoval = false, onClose }: Omit<Props, 'label'
   const client = useClient();
   const [name, setName] = useState('');
   const [error, setError] = useState<FieldRefusal>();
+  /** Somebody has entered a name before it is known which tags there are. */
+  const [isEarly, setEarly] = useState(false);
   const { value, problem, reload } = useLoaded(
     (signal) => client.get('/tags', { query: { sort: 'name', limit: 200 }, signal }),
     [],
   );
-  useEffect(() => setError(undefined), [name]);
+  const isUnknown = !value && !problem;
+  const enter = (entered: string): void => {
+    setName(entered);
+    setError(undefined);
+    setEarly(false);
+  };
   const wanted = name.trim().toLocaleLowerCase();
   const known = value?.data.filter(({ files_count }) => !isRemoval || files_count > 0) ?? [];
   const found = known.filter((tag) => tag.name.toLocaleLowerCase().includes(wanted));
@@ -67,6 +74,7 @@ function TagDialog({ onChoose, isRemoval = false, onClose }: Omit<Props, 'label'
   const isNew = !isRemoval && wanted !== '' && !same;
   const title = isRemoval ? t('removeSomeTag') : t('addTag');
   const submit = (): void => {
+    if (isUnknown) return setEarly(wanted !== '');
     if (same) return onChoose(same);
     if (!isNew) return;
     client.post('/tags', { body: { name: name.trim() } }).then(onChoose, (failure: unknown) => {
@@ -74,6 +82,12 @@ function TagDialog({ onChoose, isRemoval = false, onClose }: Omit<Props, 'label'
       setError(refused.ofField('name') ?? refused.inWords(problemText(refused)));
     });
   };
+  useEffect(() => {
+    if (!isEarly || isUnknown) return;
+    setEarly(false);
+    submit();
+  }, [isEarly, isUnknown]);
+  const isPossible = isUnknown ? wanted !== '' : same !== undefined || isNew;
   return (
     <Dialog
       title={title}
@@ -82,12 +96,12 @@ function TagDialog({ onChoose, isRemoval = false, onClose }: Omit<Props, 'label'
       onClose={onClose}
       onSubmit={submit}
       actions={
-        <Button kind="primary" type="submit" disabled={!same && !isNew}>
-          {isNew ? t('newTag') : title}
+        <Button kind="primary" type="submit" disabled={!isPossible} isBusy={isEarly}>
+          {isNew && !isUnknown ? t('newTag') : title}
         </Button>
       }
     >
-      <TextField label={t('tagName')} value={name} onValue={setName} error={error} autofocus autocomplete="off" maxLength={50} />
+      <TextField label={t('tagName')} value={name} onValue={enter} error={error} autofocus autocomplete="off" maxLength={50} />
       {problem && <ProblemNote problem={problem} onRetry={reload} />}
       {!value && !problem && <Spinner label={t('loading')} />}
       {isRemoval && value && known.length === 0 && <p>{t('noTaggedFiles')}</p>}
