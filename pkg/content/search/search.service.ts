@@ -39,9 +39,9 @@ export class Search {
   async find(actor: Actor, query: SearchQuery, order: 'changed' | 'created' = 'changed'): Promise<Page<FoundItem>> {
     const caller = { actor, granted: await actor.permissionSet() };
     const searcher = { userId: actor.userId, ...grantedAtLeast(caller.granted, 'read') };
-    const words = query.q === undefined ? [] : wordsOf(query.q);
-    const { request, statement, rankOf, valuesOf } =
-      words.length === 0 ? filtered(searcher, query, order) : ranked(searcher, words, query);
+    const words = query.q === undefined ? undefined : wordsOf(query.q);
+    // Only a search without `q` lists everything: words that find nothing must not.
+    const { request, statement, rankOf, valuesOf } = words ? ranked(searcher, words, query) : filtered(searcher, query, order);
     if (query.folder_id !== undefined) await this.#requireFolder(caller, query.folder_id);
     const rows = await this.#db.query<FoundRow & FilteredRow>(statement.sql, statement.params);
     const shown = rows.slice(0, request.limit);
@@ -52,11 +52,11 @@ export class Search {
       const folder = folders.get(row.uuid);
       if (file && isReadable('file', caller, file)) {
         const view = presentFile(fileSeenBy(caller, file));
-        return { type: 'file' as const, ...view, rank, highlight: highlighted(view.name, words) };
+        return { type: 'file' as const, ...view, rank, highlight: highlighted(view.name, words ?? []) };
       }
       if (folder && isReadable('folder', caller, folder)) {
         const view = presentFolder(folderSeenBy(caller, folder));
-        return { type: 'folder' as const, ...view, rank, highlight: highlighted(view.name, words) };
+        return { type: 'folder' as const, ...view, rank, highlight: highlighted(view.name, words ?? []) };
       }
       return undefined; // deleted or moved since it was found
     });
