@@ -42,6 +42,15 @@ async function dragCopying(page: Page, from: Locator, to: Locator): Promise<void
 const path = (page: Page): Locator => page.getByRole('navigation', { name: 'Path' });
 const undo = (page: Page): Promise<void> => page.getByRole('button', { name: 'Undo' }).click();
 
+/** Moves the two selected items into the folder There, by the dialog. */
+async function moveThere(page: Page): Promise<void> {
+  await toolbar(page, 'Move …').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'There' }).click();
+  await page.getByText('There are no folders in here.').waitFor();
+  await page.getByRole('button', { name: 'Move here' }).click();
+  await page.getByText('2 items moved').first().waitFor();
+}
+
 test('while something is dragged, Ctrl decides whether it is moved or copied; the row and a spoken text say which', async () => {
   const { page, person } = await personWith(browser, tenant, 'one.txt', 'There/');
   await listen(page);
@@ -114,11 +123,7 @@ test('Undo puts what was moved back where it was: after a drag, after the dialog
 
   await select(page, 'three.txt');
   await select(page, 'two.txt', ['Shift']);
-  await toolbar(page, 'Move …').click();
-  await page.getByRole('dialog').getByRole('button', { name: 'There' }).click();
-  await page.getByText('There are no folders in here.').waitFor();
-  await page.getByRole('button', { name: 'Move here' }).click();
-  await page.getByText('2 items moved').first().waitFor();
+  await moveThere(page);
   const chosen = await pathsOf(person);
   await undo(page);
   await page.getByText('2 items are back where they were').first().waitFor();
@@ -153,11 +158,7 @@ test('Undo of a move from Recent puts each file back into its folder, or into th
   await page.getByRole('link', { name: 'Recent' }).click();
   await select(page, 'one.txt');
   await select(page, 'two.txt', ['Shift']);
-  await toolbar(page, 'Move …').click();
-  await page.getByRole('dialog').getByRole('button', { name: 'There' }).click();
-  await page.getByText('There are no folders in here.').waitFor();
-  await page.getByRole('button', { name: 'Move here' }).click();
-  await page.getByText('2 items moved').first().waitFor();
+  await moveThere(page);
   const moved = await pathsOf(person);
   await undo(page);
   await page.getByText('2 items are back where they were').first().waitFor();
