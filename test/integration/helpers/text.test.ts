@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
-import { TRANSLATIONS_AT_ONCE } from '../../../pkg/helper-services/text/translations.service.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { testFixture } from '../../support/suites/fixture.ts';
 import { type Fault, startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
 import type { TestTenant } from '../../support/programs/server.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
-import { countBy, range, waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 
 /** Long enough for several requests behind each other on a busy machine. */
 const limits = { textMs: 5_000, breaker: { failures: 3, openMs: 3_000 } };
@@ -260,33 +259,6 @@ describe('the breaker', () => {
     expect(helper.received.length).toBe(2 * limits.breaker.failures);
     await helper.fail(undefined);
   });
-});
-
-test('more translations at once than may be are refused at once; a client that leaves ends its own', async () => {
-  const release = helper.hold();
-  const leave = new AbortController();
-  const running = range(TRANSLATIONS_AT_ONCE - 1).map(() => translate(tenant.admin));
-  const left = fetch(`${tenant.apiUrl}/translate`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${tenant.admin.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ text: newText(), target_language: 'es' }),
-    signal: leave.signal,
-  }).catch(() => undefined);
-  // The number of connections that one host has.
-  await waitFor('the helper to be busy', () => helper.running >= 8);
-
-  const refused = await waitFor('a refusal', async () => {
-    const reply = await translate(tenant.admin);
-    return reply.body.message?.includes('in progress') ? reply : undefined;
-  });
-  leave.abort();
-  await left;
-  release();
-  const ended = await Promise.all(running);
-
-  expect([refused.status, refused.body.error, refused.headers['retry-after']]).toEqual([503, 'helper_unavailable', '5']);
-  expect(countBy(ended, ({ status: each }) => each)).toEqual({ 200: TRANSLATIONS_AT_ONCE - 1 });
-  await waitFor('all to have ended', () => helper.running === 0);
 });
 
 test('a helper at a private address that is not allowed is not asked', async () => {
