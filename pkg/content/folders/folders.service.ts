@@ -7,11 +7,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import { hiddenAncestors, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../model/access/authorized-transactions.ts';
 import { orNameConflict } from '../model/names/name-conflict.ts';
 import { destination, FolderMoves, requireChangeable } from './folder-moves.ts';
-import { findFolder, lockTree, openFolder } from '../model/folders/folders.sql.ts';
+import { findFolder, foldersOnPath, lockTree, openFolder } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
 import { makeFolder } from '../model/folders/new-folder.ts';
 import type { FolderChanges, FolderView, NewFolder } from '../model/folders/folders.schema.ts';
@@ -58,6 +58,20 @@ export class Folders {
     if (!folder) throw new Problem('not_found');
     requireLevel(levelOn('folder', caller, folder), 'read');
     return presentFolder(folderSeenBy(caller, folder));
+  }
+
+  /**
+   * Returns the folders on the path to one, from the highest that the actor may see down to itself. Takes one statement. Throws
+   * `not_found`.
+   */
+  async path(actor: Actor, id: string): Promise<FolderView[]> {
+    const [folders, granted] = await Promise.all([foldersOnPath(this.#db.tables, id), actor.permissionSet()]);
+    const caller = { actor, granted };
+    const folder = folders.at(-1);
+    if (!folder) throw new Problem('not_found');
+    requireLevel(levelOn('folder', caller, folder), 'read');
+    const seen = folders.slice(hiddenAncestors(caller, folder.ancestors));
+    return seen.map((each) => presentFolder(folderSeenBy(caller, each)));
   }
 
   /**

@@ -102,6 +102,18 @@ test('the folder above is a link in the path of a phone, whole where it is short
   expect([isWhole, await between(page).count()]).toEqual([true, 0]);
 });
 
+test('the path of a deep folder is one request', async () => {
+  const { page, levels } = await deepest();
+  await isAt(page, NAMES.at(-1) ?? '');
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.reload();
+  await waitFor('the whole path', async () => (await path(page).getByRole('link').count()) === 3);
+
+  const ofOneFolder = asked.filter((address) => /\/folders\/[^/]+(\/path)?$/.test(address));
+  expect(ofOneFolder).toEqual([expect.stringMatching(new RegExp(`/${levels.at(-1)?.id}/path$`))]);
+});
+
 test('on a wide screen the path of a deep folder begins at the top, and the keyboard goes through its menu', async () => {
   const { page } = await deepest();
   await waitFor('the whole path', async () => (await path(page).getByRole('link').count()) === 3);

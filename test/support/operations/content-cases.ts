@@ -307,6 +307,7 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
   listRootChildren: { success: () => ({}), stranger: 'same' },
   listFolderChildren: { success: folder },
   getFolder: { success: folder },
+  getFolderPath: { success: folder },
   putFolder: changes('folder'),
   updateFolder: changes('folder'),
   deleteFolder: deletes('folder'),

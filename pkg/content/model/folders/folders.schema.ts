@@ -43,6 +43,8 @@ export const FolderChanges = changesOf(
 export type FolderChanges = z.output<typeof FolderChanges>;
 
 export const FolderPage = pageOf(FolderView).meta({ id: 'FolderPage' });
+/** At most as many as folders are deep: it has no pages. */
+export const FolderPath = z.object({ data: z.array(FolderView) }).meta({ id: 'FolderPath' });
 export const FOLDER_SORT_FIELDS = ['name', 'created_at', 'updated_at'] as const;
 
 export const FolderQuery = z.object({

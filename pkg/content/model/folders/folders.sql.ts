@@ -94,6 +94,16 @@ export const foldersByUuid = async (sql: Executor, uuids: readonly string[]): Pr
     ? []
     : sql.prepared<FolderRecord>('content-folders-by-uuid', FIND.replace('d.uuid = $1', 'd.uuid = ANY ($1::uuid[])'), [uuids]);
 
+const ON_PATH = `${FIND.replace(
+  'd.uuid = $1',
+  `d.id = ANY (string_to_array(
+    ltree2text((SELECT t.ancestry FROM folders t WHERE t.uuid = $1 AND t.deleted_at IS NULL)), '.')::bigint[])`,
+)} ORDER BY d.depth`;
+
+/** Returns the folders above a live folder, the highest first, then itself; none if there is no such folder. One statement. */
+export const foldersOnPath = (sql: Pick<Executor, 'prepared'>, uuid: string): Promise<FolderRecord[]> =>
+  sql.prepared<FolderRecord>('content-folder-path', ON_PATH, [uuid]);
+
 /** Returns null if the name is taken. One statement. The database checks the depth. */
 export async function insertFolder(
   tx: Tx,
