@@ -2,6 +2,7 @@ import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
 import { type PdfLimits, pdfProcessors } from '../../../pkg/helper-services/pdf/pdf.processor.ts';
 import { HELPER_QUEUE } from '../../../pkg/helper-services/pdf/pdf-tasks.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
+import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
 import type { Api } from '../../support/clients/api.ts';
 import { fixture, testFixture } from '../../support/suites/fixture.ts';
 import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
@@ -20,7 +21,7 @@ export interface PdfSuite {
 }
 
 /** A tenant, and a worker in this process that converts PDFs, with short waits. */
-export function pdfSuite(limits: PdfLimits): PdfSuite {
+export function pdfSuite(limits: PdfLimits, clock: Clock = systemClock): PdfSuite {
   const platform = platformSuite();
   const tenant = platformTenant(platform);
   fixture(
@@ -31,7 +32,7 @@ export function pdfSuite(limits: PdfLimits): PdfSuite {
           queues: [{ name: HELPER_QUEUE, perTenant: 4, concurrency: 8, timeLimitMs: 60_000 }],
           processors: pdfProcessors(limits),
         },
-        { egressAllow: parseAllowedRanges('127.0.0.0/8') },
+        { egressAllow: parseAllowedRanges('127.0.0.0/8'), clock },
       ),
     (worker) => worker.close(),
   );
