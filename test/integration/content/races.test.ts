@@ -181,7 +181,7 @@ describe('fifty racing', () => {
     const late: Promise<ApiReply>[] = [];
     const replies = await Promise.all([
       ...range(50).map((at) => untilServed(() => write(at))),
-      ada.api.delete(`${path}/${grant}`).then((reply) => {
+      untilServed(() => ada.api.delete(`${path}/${grant}`)).then((reply) => {
         late.push(...range(10).map((at) => untilServed(() => write(50 + at))));
         return reply;
       }),
