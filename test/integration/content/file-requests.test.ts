@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { UPLOADS_PER_HOUR } from '../../../pkg/content/sharing/link-uploads.service.ts';
 import { NAME_ATTEMPTS } from '../../../pkg/content/model/names/alternative-names.policy.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { HOUR_MS } from '../../../pkg/runtime/time.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import type { ApiReply } from '../../support/clients/api.ts';
 import { addWebhook, writtenEvents } from '../../support/clients/webhooks.ts';
@@ -10,9 +11,11 @@ import { serverSuite } from '../../support/suites/server-suite.ts';
 import { countBy, inParallel, range, waitFor } from '../../support/wait.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
+/** The server's clock begins with an hour: by the hour, uploads by a link are counted anew. */
+const TO_NEXT_HOUR_MS = HOUR_MS - (Date.now() % HOUR_MS);
 let aheadMs = 0;
 const tenant = serverSuite({
-  clock: { ...systemClock, now: () => new Date(Date.now() + aheadMs) },
+  clock: { ...systemClock, now: () => new Date(Date.now() + TO_NEXT_HOUR_MS + aheadMs) },
   maxUploadBytes: 20 << 20,
 });
 
@@ -282,7 +285,7 @@ describe('a hostile sender', () => {
     });
     const refused = racing.find(({ status }) => status === 429);
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
-    aheadMs = 3_600_000;
+    aheadMs = HOUR_MS;
     const later = await send(token);
     aheadMs = 0;
     expect(later.status).toBe(201);

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { HOUR_MS } from '../../../pkg/runtime/time.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { serverSuite } from '../../support/suites/server-suite.ts';
 import { untilServed, waitFor } from '../../support/wait.ts';
@@ -10,7 +12,11 @@ const MIB = 1 << 20;
 /** Of uploads and of archives: to or from one network, those of one person's links, and of all links. */
 const [OF_NETWORK, OF_OWNER, BY_LINKS] = [2, 3, 4];
 
+/** The server's clock begins with an hour: by the hour, uploads by a link are counted anew. */
+const TO_NEXT_HOUR_MS = HOUR_MS - (Date.now() % HOUR_MS);
+
 const tenant = serverSuite({
+  clock: { ...systemClock, now: () => new Date(Date.now() + TO_NEXT_HOUR_MS) },
   trustedProxies: 1,
   transfers: {
     uploadsByLinksFromNetwork: OF_NETWORK,
