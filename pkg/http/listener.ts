@@ -1,16 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { HEADERS_TIMEOUT_MS, HEADER_BYTES_MAX, KEEP_ALIVE_MS, SILENCE_TIMEOUT_MS, UNREAD_BYTES } from './size-and-time-limits.ts';
 import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
+import { afterAwake } from '../runtime/awake.ts';
 import { closeServer } from '../runtime/ops-server.ts';
 import type { Random } from '../runtime/random.ts';
 import type { App } from './app.ts';
 import { errorBody } from './middleware/errors.ts';
 
-/** On shutdown, the time for busy connections to receive a reply with `Connection: close`. */
+/**
+ * On shutdown, the time for busy connections to receive a reply with `Connection: close`. A time in which the process stands
+ * still hardly counts: clients have learned nothing, and their next requests may be on their way.
+ */
 const FAREWELL_MS = 250;
 const SWEEP_MS = 100;
 /** On shutdown, the time for a new connection to send its first byte. */
@@ -94,7 +97,7 @@ function end(socket: Duplex, problem: Problem, random: Random): void {
 async function drain(server: Server, connections: Connections, limitMs: number): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
   const cut = setTimeout(() => server.closeAllConnections(), limitMs);
-  if (connections.size > 0) await sleep(FAREWELL_MS);
+  if (connections.size > 0) await new Promise<void>((resolve) => void afterAwake(FAREWELL_MS, resolve));
   await afterReading();
   const sweep = setInterval(() => void afterReading().then(() => closeIdle(server, connections)), SWEEP_MS);
   try {

@@ -36,7 +36,17 @@ test('a request on a keep-alive connection at SIGTERM is answered, and its reply
   expect(texts.every((text) => /^connection: close/im.test(text))).toBe(true);
 });
 
-test('clients that keep asking on kept connections lose no request to a stop', async () => {
+test.each<[string, () => Promise<void>]>([
+  ['a stop', () => tenant.restart()],
+  [
+    'a stop in whose beginning the server stands still',
+    () => {
+      const restarted = tenant.restart();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+      return restarted;
+    },
+  ],
+])('clients that keep asking on kept connections lose no request to %s', async (_what, stop) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const ask = (): Promise<number | string> =>
     new Promise((resolve) => {
@@ -52,7 +62,7 @@ test('clients that keep asking on kept connections lose no request to a stop', a
   });
 
   await waitFor('the clients to be at it', () => answers.length > 8);
-  await tenant.restart();
+  await stop();
   stopped.abort();
   await Promise.all(clients);
   agent.destroy();
