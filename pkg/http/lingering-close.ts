@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { afterAwake } from '../runtime/awake.ts';
 import type { Context } from './request-state.ts';
 
 /**
  * Replies to a request whose body may not have been read. In that case it closes the connection after the reply.
  * `limitMs` bounds the time for which the rest of the body is read and dropped. Without it, the body is read to the end while
- * bytes arrive (SILENCE_TIMEOUT_MS of the listener).
+ * bytes arrive (SILENCE_TIMEOUT_MS of the listener). A time in which the process stands still, and reads nothing, hardly counts.
  */
 export function replyLingering(ctx: Context, body: Buffer, limitMs?: number): void {
   if (ctx.req.complete) ctx.body = body;
@@ -24,9 +25,9 @@ export function replyLingering(ctx: Context, body: Buffer, limitMs?: number): vo
 function lingering(body: Buffer, request: IncomingMessage, limitMs: number | undefined): Readable {
   const reply = new Readable({ read: () => undefined });
   reply.push(body);
-  const timer = limitMs === undefined ? undefined : setTimeout(() => end(), limitMs).unref();
+  const cancel = limitMs === undefined ? undefined : afterAwake(limitMs, () => end());
   const end = (): void => {
-    clearTimeout(timer);
+    cancel?.();
     request.off('end', end).off('close', end);
     reply.push(null);
   };
