@@ -15,6 +15,7 @@ import {
   uploadOf,
   type UploadRow,
 } from '../../support/clients/exports.ts';
+import { whileHeld } from '../../support/fakes/held-changes.ts';
 import { fixture } from '../../support/suites/fixture.ts';
 import type { Api } from '../../support/clients/api.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -35,15 +36,18 @@ async function largeFolder(api: Api, name: string): Promise<string> {
 }
 
 /**
- * Holds exports between a part that is in the store and its row, each once its row counts `parts`, while `work` runs. By the
- * operator's role, whose transactions may be idle for longer than half a minute.
+ * `begin` requests exports, or starts a worker that goes on with one. `work` runs while each of them stands between a part that
+ * is in the store and its row, which counts `parts`.
  */
-const holdingAll = <T>(ids: readonly string[], parts: number, work: (rows: readonly UploadRow[]) => Promise<T>): Promise<T> =>
-  platform.pool.transaction(async (tx) => {
+const holdingAll = <T>(
+  begin: () => Promise<readonly string[]>,
+  parts: number,
+  work: (rows: readonly UploadRow[]) => Promise<T>,
+): Promise<T> =>
+  whileHeld(tenant, { table: 'export_uploads', row: `cardinality(NEW.etags) > ${parts}` }, async () => {
     const rows: UploadRow[] = [];
-    for (const id of ids) {
+    for (const id of await begin()) {
       await waitFor('the parts', async () => ((await uploadOf(tenant, id))?.parts ?? -1) >= parts);
-      await tx.query(`SELECT FROM "${tenantRole(tenant.slug)}".tasks WHERE uuid = $1 FOR UPDATE`, [id]);
       const row = await uploadOf(tenant, id);
       if (!row) throw new Error('the export has ended');
       await waitFor('the next part', async () => (await uploads.partsOf(row)) > row.parts);
@@ -51,8 +55,13 @@ const holdingAll = <T>(ids: readonly string[], parts: number, work: (rows: reado
     }
     return work(rows);
   });
-const holding = <T>(id: string, parts: number, work: (row: UploadRow) => Promise<T>): Promise<T> =>
-  holdingAll([id], parts, ([row]) => work(row!));
+const holding = <T>(begin: () => Promise<string>, parts: number, work: (row: UploadRow) => Promise<T>): Promise<T> =>
+  holdingAll(
+    async () => [await begin()],
+    parts,
+    ([row]) => work(row!),
+  );
+const requested = async (api: Api, folder_id: string): Promise<string> => (await requestExport(api, { folder_id })).id;
 
 /** Nothing of an export that made no archive is left. */
 async function expectNothingLeft(id: string, { key }: UploadRow): Promise<void> {
@@ -76,13 +85,14 @@ test('an export whose worker is killed twice resumes, is spared by the sweep, an
   const { api } = await tenant.user();
   const top = await largeFolder(api, 'killed');
   const undisturbed = await exported(api, { folder_id: top });
-  const { id } = await requestExport(api, { folder_id: top });
+  let id = '';
+  const request = async (): Promise<string> => (id = await requested(api, top));
   // The part that is in the store and not in the row is sent again.
-  const first = await holding(id, 1, async (row) => (await worker.end('SIGKILL'), row));
+  const first = await holding(request, 1, async (row) => (await worker.end('SIGKILL'), row));
   await tenant.objects.beginParts(`${first.key.split('/')[0]}/00/${'s'.repeat(32)}`, 'application/zip'); // nobody's
   await sweep();
-  await worker.start();
-  const second = await holding(id, first.parts + 2, async (row) => (await worker.end('SIGKILL'), row));
+  const goOn = async (): Promise<string> => (await worker.start(), id);
+  const second = await holding(goOn, first.parts + 2, async (row) => (await worker.end('SIGKILL'), row));
   await worker.start();
 
   const job = await endOf(api, id);
@@ -124,12 +134,10 @@ test('exports whose upload is lost start again; those canceled or orphaned witho
   const [ada, eve] = [await tenant.user(), await tenant.user()];
   const top = await largeFolder(ada.api, 'alone');
   await ada.api.post(`/folders/${top}/permissions`, { user_id: eve.user.id, permission_level: 'read' });
-  const [lost, canceled, orphaned] = [
-    (await requestExport(ada.api, { folder_id: top })).id,
-    (await requestExport(ada.api, { folder_id: top })).id,
-    (await requestExport(eve.api, { folder_id: top })).id,
-  ];
-  const rows = await holdingAll([lost, canceled, orphaned], 0, async (found) => (await worker.end('SIGKILL'), found));
+  let [lost, canceled, orphaned] = ['', '', ''];
+  const request = async (): Promise<string[]> =>
+    ([lost, canceled, orphaned] = [await requested(ada.api, top), await requested(ada.api, top), await requested(eve.api, top)]);
+  const rows = await holdingAll(request, 0, async (found) => (await worker.end('SIGKILL'), found));
   await tenant.objects.inParts(rows[0]!.key, rows[0]!.uploadId).abort();
   expect((await ada.api.post(`/jobs/${canceled}/cancel`)).status).toBe(202);
   expect((await tenant.admin.delete(`/users/${eve.user.id}`)).status).toBe(204);
@@ -154,8 +162,9 @@ test('purged files are left out of an export and fail as items; a replaced one i
   ];
   await newFile(api, top, 'z5 last', 'last');
   const keys = [await keyOf(gone), await keyOf(lost), await keyOf(also)];
-  const { id } = await requestExport(api, { folder_id: top });
-  await holding(id, 0, async () => {
+  let id = '';
+  const request = async (): Promise<string> => (id = await requested(api, top));
+  await holding(request, 0, async () => {
     for (const file of [gone, also]) await api.delete(`/files/${file}`, { query: { permanent: true } });
     for (const file of [replaced, lost])
       expect((await api.upload(`/files/${file}`, { method: 'PUT', name: 'a', file: Buffer.from('after') })).status).toBe(200);
@@ -186,8 +195,9 @@ test('a file that is deleted for ever while it is written has the export start o
   const large = await newFile(api, top, 'large', Buffer.alloc(96 * MIB, 'l'));
   await newFile(api, top, 'small');
   const key = await keyOf(large);
-  const { id } = await requestExport(api, { folder_id: top });
-  const row = await holding(id, 0, async (found) => {
+  let id = '';
+  const request = async (): Promise<string> => (id = await requested(api, top));
+  const row = await holding(request, 0, async (found) => {
     await api.delete(`/files/${large}`, { query: { permanent: true } });
     await purged(key);
     return found;
@@ -251,8 +261,9 @@ test('an export whose requester loses the right to read it fails with the reason
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const top = await largeFolder(ada.api, 'taken');
   const grant = (await ada.api.post(`/folders/${top}/permissions`, { user_id: bob.user.id, permission_level: 'read' })).body.id;
-  const { id } = await requestExport(bob.api, { folder_id: top });
-  const row = await holding(id, 0, async (found) => {
+  let id = '';
+  const request = async (): Promise<string> => (id = await requested(bob.api, top));
+  const row = await holding(request, 0, async (found) => {
     expect((await ada.api.delete(`/folders/${top}/permissions/${grant}`)).status).toBe(204);
     return found;
   });
