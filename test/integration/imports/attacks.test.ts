@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { jobEnd } from '../../support/clients/batches.ts';
+import { whileHeld } from '../../support/fakes/held-changes.ts';
 import type { TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { workerSuite } from '../../support/suites/worker-suite.ts';
@@ -14,6 +15,8 @@ const ARCHIVES = Number(process.env['CARREL_TEST_ARCHIVES'] ?? 24);
 const COUNT = 400;
 const entries = (count: number): ZipEntry[] =>
   range(count).map((n) => ({ name: `d${n % 7}/${n}.txt`, content: `content ${n}`, method: 0 }));
+/** The contents that are stored together: the first ones of a large archive are there without the others. */
+const STEP = 100;
 /** Enough entries that no reader has read them all when the first are stored. */
 const large = (letter = 'a'): Buffer =>
   zipBytes(range(COUNT).map((n) => ({ name: `${n}`, content: letter.repeat(32 << 10), method: 0 })));
@@ -72,23 +75,23 @@ test(`${ARCHIVES} hostile archives of three tenants are refused and leave nothin
 
 /** An import that has stored some of the archive's contents and stands still while `work` runs; then its end. */
 async function interrupted(tenant: TestTenant, { api }: Person, file: string, work: (key: string) => Promise<unknown>) {
-  const { body } = await api.post('/imports', { file_id: file });
   const [row] = await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [file]);
-  const stored = async (): Promise<number> => {
+  const storedOf = async (job: string): Promise<number> => {
     const [count] = await tenant.db.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM task_items i JOIN tasks t ON t.id = i.task_id
        WHERE t.uuid = $1 AND i.content IS NOT NULL`,
-      [body.id],
+      [job],
     );
     return count?.count ?? 0;
   };
-  await waitFor('some contents', async () => (await stored()) >= 100);
-  await tenant.db.transaction(async (tx) => {
-    await tx.query('SELECT FROM tasks WHERE uuid = $1 FOR UPDATE', [body.id]);
-    expect(await stored()).toBeLessThan(COUNT);
+  const ofTheNextStep = `NEW.content IS NOT NULL AND NEW.target_name = '${STEP}'`;
+  const id = await whileHeld(tenant, { table: 'task_items', row: ofTheNextStep }, async () => {
+    const { body } = await api.post('/imports', { file_id: file });
+    await waitFor('some contents', async () => (await storedOf(body.id)) === STEP);
     await work(row?.key ?? '');
+    return String(body.id);
   });
-  return jobEnd(api, body.id);
+  return jobEnd(api, id);
 }
 
 test('an archive that is replaced while it is imported is imported as it was', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Api } from '../../support/clients/api.ts';
 import { jobEnd } from '../../support/clients/batches.ts';
+import { whileHeld } from '../../support/fakes/held-changes.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { zipBytes } from '../../support/data/zip-bytes.ts';
@@ -15,12 +16,17 @@ const jobOf = async (api: Api, id: string) => (await api.get(`/jobs/${id}`)).bod
 test('an import whose store stalls shows what it has read of the declared size, and no file until all are stored', async () => {
   const { api } = await tenant.user();
   const archive = zipBytes(range(COUNT).map((n) => ({ name: `${n}.txt`, content: CONTENT })));
-  const { id } = (await api.upload('/imports', { name: 'a.zip', file: archive })).body;
-  await waitFor('some contents', async () => (await jobOf(api, id)).result.contents?.entries > 0);
-  platform.stores.signal('versitygw', 'SIGSTOP');
+  // However late it stalls, half of the contents are not stored.
+  const secondHalf = `NEW.content IS NOT NULL AND NEW.target_name = '${COUNT / 2}.txt'`;
+  const { id, held } = await whileHeld(tenant, { table: 'task_items', row: secondHalf }, async () => {
+    const { body } = await api.upload('/imports', { name: 'a.zip', file: archive });
+    await waitFor('some contents', async () => (await jobOf(api, body.id)).result.contents?.entries > 0);
+    platform.stores.signal('versitygw', 'SIGSTOP');
 
-  const held = await jobOf(api, id);
-  platform.stores.signal('versitygw', 'SIGCONT');
+    const shown = await jobOf(api, body.id);
+    platform.stores.signal('versitygw', 'SIGCONT');
+    return { id: body.id, held: shown };
+  });
   const end = await jobEnd(api, id);
 
   expect(held).toMatchObject({ state: 'running', progress: { done: 0, total: COUNT } });
