@@ -26,7 +26,8 @@ const HOSTILE: Readonly<Record<string, readonly [program: string, refusal: strin
     'too long',
   ],
   'lists nothing without end': [`say('B', { hasSlash: false }); setInterval(() => say('E', []), 1)`, 'too long'],
-  'takes memory without end': [`const held = []; setInterval(() => held.push(Buffer.alloc(2 ** 24, 1)), 1)`, 'too much memory'],
+  // Slowly enough that a machine which does not look for some seconds has not run out of memory itself.
+  'takes memory without end': [`const held = []; setInterval(() => held.push(Buffer.alloc(2 ** 23, 1)), 50)`, 'too much memory'],
 };
 
 /** Reports what a program inside the reader can reach. */
