@@ -5,7 +5,10 @@ import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Person, pageOf, select } from './file-pages.ts';
 
-/** Lists of who has access that are longer than a page of the API. The pages ask for 200 at once: here they get fewer. */
+/**
+ * Who has access, and who gets it. Some lists of that are longer than a page of the API: the pages ask for 200 at once, and get
+ * fewer here.
+ */
 let tenant: TestTenant;
 let browser: TestBrowser;
 let owner: Person;
@@ -114,4 +117,37 @@ test('the dialog that shares lists more when it is asked to, also after a change
   await waitFor('all to be listed still', async () => (await levels.count()) === MEMBERS + 1);
   await all.waitFor();
   expect(first).toBeLessThan(MEMBERS);
+});
+
+/** Presses Enter as soon as the search for people says what it has found. */
+const ENTER_ONCE_FOUND = `{
+  const search = document.querySelector('.share-search');
+  const said = search.querySelector('[role=status]');
+  new MutationObserver((_, observer) => {
+    if (said.textContent === '') return;
+    observer.disconnect();
+    search.querySelector('input').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  }).observe(said, { subtree: true, childList: true, characterData: true });
+}`;
+
+test('Enter gives access to nobody who was found for the beginning of what is typed, however soon it is pressed', async () => {
+  const [admin, adler, berg] = [await tenant.user({ roles: ['admin'] }), await tenant.user(), await tenant.user()];
+  await tenant.admin.patch(`/users/${adler.user.id}`, { display_name: 'Robin Adler' });
+  await tenant.admin.patch(`/users/${berg.user.id}`, { display_name: 'Robin Berg' });
+  const { body: file } = await admin.api.upload('/files', { name: 'notes.txt', file: Buffer.from('notes') });
+  const page = await pageOf(browser, tenant, admin);
+  await page.getByRole('button', { name: 'Actions of notes.txt' }).click();
+  await page.getByRole('menuitem', { name: 'Share …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share “notes.txt”' });
+  const field = dialog.getByRole('combobox', { name: 'Name, group or e-mail address' });
+  await field.fill('Robin');
+  await dialog.getByText('2 found', { exact: true }).waitFor();
+  await page.evaluate(ENTER_ONCE_FOUND);
+  await field.fill('Robin Berg');
+  const grants = await waitFor('somebody to get access', async () => {
+    const { data } = (await admin.api.get(`/files/${file.id}/permissions`)).body;
+    return data.length > 0 && data;
+  });
+
+  expect(grants.map(({ user_id }: { user_id: string }) => user_id)).toEqual([berg.user.id]);
 });

@@ -31,14 +31,20 @@ export function GranteeSearch({ taken, onChoose, label = t('addPeople'), isPeopl
   const field = useRef<HTMLInputElement>(null);
   const list = useId();
   const asked = useSettled(text.trim());
-  const { value, problem, isLoading } = useLoaded(
-    async (signal) => (asked === '' ? [] : (await client.get('/grantees', { query: { q: asked, limit: 50 }, signal })).data),
+  const { value, problem } = useLoaded(
+    async (signal) => ({
+      asked,
+      all: asked === '' ? [] : (await client.get('/grantees', { query: { q: asked, limit: 50 }, signal })).data,
+    }),
     [asked],
   );
-  const found = (value ?? []).filter(({ type, id }) => !taken.has(id) && !(isPeopleOnly && type === 'group')).slice(0, SHOWN);
+  const found = (value?.all ?? [])
+    .filter(({ type, id }) => !taken.has(id) && !(isPeopleOnly && type === 'group'))
+    .slice(0, SHOWN);
   const none = !seesAll ? 'noneFoundHere' : isPeopleOnly ? 'nobodyFound' : 'noneFound';
   const isOpen = asked !== '' && text.trim() !== '' && found.length > 0;
-  const isDone = asked !== '' && asked === text.trim() && !isLoading && !problem;
+  // What was found for fewer letters is not what is asked for now: Enter must not choose from it.
+  const isDone = asked !== '' && value?.asked === text.trim();
   const optionId = (index: number): string => `${list}-${index}`;
   const choose = (grantee: Grantee | undefined): void => {
     if (!grantee) return;
