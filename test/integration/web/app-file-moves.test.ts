@@ -156,6 +156,8 @@ test('Undo of a move from Recent puts each file back into its folder, or into th
   const { page, person } = await personWith(browser, tenant, 'Here/two.txt', 'one.txt', 'There/');
   const before = await pathsOf(person);
   await page.getByRole('link', { name: 'Recent' }).click();
+  // While the script of that page is loaded, the files stay: what is selected there does not count.
+  await page.getByRole('heading', { name: 'Recent', level: 1 }).waitFor();
   await select(page, 'one.txt');
   await select(page, 'two.txt', ['Shift']);
   await moveThere(page);

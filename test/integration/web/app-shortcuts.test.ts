@@ -234,8 +234,11 @@ test('the trash, and lists of no folder, name no key that does nothing there', a
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     return lines;
   };
-  const goTo = (name: string): Promise<void> =>
-    page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+  const goTo = async (name: string): Promise<void> => {
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+    // While the script of that page is loaded, this one stays, with rows of the same names.
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+  };
   await goTo('Recent');
   await row(page, 'two.txt').waitFor();
   const inRecent = await ofFiles();
