@@ -39,6 +39,12 @@ async function openShare(page: Page, name: string): Promise<Locator> {
   return page.getByRole('dialog', { name: `Share “${name}”` });
 }
 
+/** Waits until the form of a link has the focus, which it takes a moment after it is shown: keys before that go elsewhere. */
+const formTakesFocus = (page: Page): Promise<boolean> =>
+  waitFor('the form of the link to take the focus', () =>
+    page.evaluate(`document.activeElement.closest('.share-form') !== null`),
+  );
+
 /** Nothing of the dialog is beyond the edges of the screen, and its body scrolls up and down alone. */
 const IS_WHOLE = `(() => {
   const body = document.querySelector('dialog[open] .c-dialog-body');
@@ -104,6 +110,7 @@ test('a day or a number that is typed in part makes no link without an end or a 
   const [day, most] = [dialog.getByLabel('Ends at the end of'), dialog.getByLabel('Most downloads')];
   const make = dialog.getByRole('button', { name: 'Make link' });
   const focused = (): Promise<string> => page.evaluate('document.activeElement.type');
+  await formTakesFocus(page);
   await day.focus();
   await page.keyboard.type('12');
   await make.click();
@@ -318,7 +325,7 @@ test('people and links are given by keyboard alone, and the focus goes on from w
   await dialog.getByLabel('What Keyboard users may do').waitFor();
   await dialog.getByRole('button', { name: 'Actions for Keyboard users' }).focus();
   await chooseBy('s');
-  await dialog.getByLabel('Access ends at the end of').waitFor();
+  await waitFor('the focus to be on the day', () => page.evaluate(`document.activeElement.type === 'date'`));
   await press('Enter');
   await focus('the focus to return to the menu', 'Actions for Keyboard users');
   await chooseBy('r');
@@ -326,7 +333,7 @@ test('people and links are given by keyboard alone, and the focus goes on from w
 
   await dialog.getByRole('button', { name: 'New link' }).focus();
   await press('Enter');
-  await dialog.getByLabel('Most downloads').waitFor();
+  await formTakesFocus(page);
   await dialog.getByLabel('Most downloads').focus();
   await press('4', 'Enter');
   await focus('the focus to be on what copies the link', 'Copy link');
