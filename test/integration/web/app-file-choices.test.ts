@@ -43,6 +43,8 @@ test('a search is limited to the files of one person: of those found, or found b
   const faults = await axeFindings(page);
   await page.keyboard.type(bob.user.email);
   await dialog.getByRole('option', { name: bob.user.username }).waitFor();
+  // Enter takes what was found for the whole text, not for its beginning.
+  await dialog.getByText('1 found', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
   await shownOf(page, 'cells of bob.txt');

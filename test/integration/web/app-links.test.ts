@@ -169,6 +169,7 @@ test('links that have ended are deleted at once after a question, also those tha
   const page = await pageOf(person);
   await page.getByRole('button', { name: 'Delete ended links …' }).click();
   const question = page.getByRole('alertdialog', { name: 'Delete 3 links that have ended?' });
+  await question.waitFor();
   const named = await question.getByRole('listitem').allInnerTexts();
   await person.api.patch(`/shares/${changed.id}`, { max_downloads: 5 });
   await question.getByRole('button', { name: 'Delete 3 links' }).click();

@@ -89,6 +89,7 @@ test.each([
 test('the folder above is a link in the path of a phone, whole where it is short; the first folder needs no menu', async () => {
   const { page } = await deepest();
   await page.setViewportSize(PHONE);
+  await waitFor('the path of a phone', async () => (await path(page).getByRole('link').count()) === 1);
   await path(page).getByRole('link').first().click();
   await isAt(page, NAMES[10] ?? '');
   const isWhole = await path(page)

@@ -208,8 +208,9 @@ test('a tag is deleted after a question that counts its files; the filter that n
   );
   await page.keyboard.press('Escape');
   await page.getByText('Choose a filter').waitFor();
+  await waitFor('the filter to know the tag no more', async () => (await optionsOf(page)).join() === 'Any,Old');
 
-  expect([kept, await optionsOf(page)]).toEqual([2, ['Any', 'Old']]);
+  expect(kept).toBe(2);
   expect((await person.api.get('/files')).body.data).toHaveLength(2);
 });
 
