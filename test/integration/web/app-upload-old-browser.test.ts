@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CDPSession, Locator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { drop, sendAtMost } from '../../support/clients/files-page.ts';
+import { drop } from '../../support/clients/files-page.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
-import { waitFor } from '../../support/wait.ts';
 import { openSignedOut, signIn } from './app-pages.ts';
 import { type Person, row } from './file-pages.ts';
 
@@ -110,14 +109,19 @@ test('after a reload the panel asks for the file again, offers no folder, and se
   const { page, panel } = shown;
   const bytes = randomBytes(24 * MIB);
   const paths = await onDisk({ 'lecture.bin': bytes });
-  await sendAtMost(shown, 8 * MIB);
+  const rest = Promise.withResolvers<void>();
+  let isHeld = true;
+  await page.route('**/api/v1/files/uploads/*', (route) => {
+    const sent = route.request();
+    if (!isHeld || sent.method() !== 'PATCH' || sent.headers()['upload-offset'] === '0') return route.continue();
+    return rest.resolve(); // the rest does not arrive before the reload
+  });
   await page.getByRole('button', { name: 'Upload', exact: true }).click();
   await choose(shown, page.getByRole('menuitem', { name: 'Upload files' }), paths);
-  const bar = panel.getByRole('progressbar').last();
-  await waitFor('some of the bytes to be stored', async () => Number(await bar.getAttribute('value')) > 17 * MIB);
+  await rest.promise;
+  isHeld = false;
 
   await page.reload();
-  await sendAtMost(shown, 0);
   await panel.getByText('1 upload was interrupted.').waitFor();
   await panel.getByText('Interrupted: choose the file again').waitFor();
   const offered = await panel.getByRole('button', { name: /again$/ }).allInnerTexts();
