@@ -125,7 +125,8 @@ test('a recording whose address is over before its end goes on at the same place
 
   const later = await waitFor('the recording to be ready at the other place', async () => {
     const now = await state();
-    return now.src !== src && now.ready >= 2 && now;
+    // It begins at its start, and goes to that place once its length is known.
+    return now.src !== src && now.ready >= 2 && now.at > 0 && now;
   });
   expect(Math.round(later.at)).toBe(Math.round(end - 5));
 });

@@ -55,10 +55,11 @@ async function arrivedWhole(path: string): Promise<void> {
   expect(await sha256(await tenant.admin.download(`/files/${file.id}/download`))).toBe(await sha256(createReadStream(path)));
 }
 
-/** Waits until the server has some of the bytes, and the page sends more. */
-async function isUnderWay({ panel }: FilesPage): Promise<void> {
-  const bar = panel.getByRole('progressbar').last();
+/** Waits until the server has some of the bytes, and the page sends more: so slowly that the test is done before their end. */
+async function isUnderWay(shown: FilesPage): Promise<void> {
+  const bar = shown.panel.getByRole('progressbar').last();
   await waitFor('some of the bytes to be sent', async () => Number(await bar.getAttribute('value')) > 17 * 1024 * 1024);
+  await sendAtMost(shown, 512 * 1024);
 }
 
 /** The process that serves the tenant. */
