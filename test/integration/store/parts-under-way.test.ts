@@ -28,19 +28,29 @@ beforeAll(async () => {
 });
 atEnd(async () => objects?.close());
 
+/** Where a request with a body ends, as its head says; 0 before that has come. */
+function endOf(request: Buffer): number {
+  const body = request.indexOf('\r\n\r\n') + 4;
+  const [, length] = /^content-length: (\d+)/im.exec(request.toString('latin1', 0, body)) ?? [];
+  return length === undefined ? 0 : body + Number(length);
+}
+
 /** A way to the store that holds back the last bytes of a part, and delivers them although whoever sent them has gone. */
 async function holdingWay(target: URL) {
-  let [received, held]: [number, { far: Socket; bytes: Buffer } | undefined] = [0, undefined];
+  let held: { far: Socket; bytes: Buffer } | undefined;
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     far.on('data', (bytes) => near.write(bytes)).on('error', () => near.destroy());
+    let [request, passed] = [Buffer.alloc(0), 0];
     near
       .on('error', () => undefined)
       .on('data', (bytes) => {
-        received += bytes.length;
-        const passed = received >= PART_BYTES ? bytes.length - HELD_BYTES : bytes.length;
-        far.write(bytes.subarray(0, passed));
-        if (passed < bytes.length) held = { far, bytes: bytes.subarray(passed) };
+        request = Buffer.concat([request, bytes]);
+        const end = endOf(request);
+        const until = Math.max(passed, Math.min(request.length, end - HELD_BYTES));
+        far.write(request.subarray(passed, until));
+        passed = until;
+        if (request.length === end) held = { far, bytes: request.subarray(until) };
       });
   });
   server.listen(0, '127.0.0.1');
