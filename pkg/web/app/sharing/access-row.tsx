@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Permission } from '../../api/operations.generated.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
@@ -113,7 +113,7 @@ function EndForm({ grant, onEnd, onCancel }: EndProps) {
   const [day, setDay] = useState(grant.expires_at === null ? '' : dayOf(new Date(grant.expires_at)));
   const [isTried, setTried] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const today = dayOf(new Date());
   const isPast = day !== '' && day < today;
   return (

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { KeyOfContent } from '../../api/change-keys.ts';
 import type { Share } from '../../api/operations.generated.ts';
 import { problemOf } from '../../api/problem.ts';
@@ -31,7 +31,7 @@ export function LinkForm({ of, link, onDone, onCancel }: Props) {
   const client = useClient();
   const me = useMe();
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), []);
   const rules = me.limits.share_links;
   const [now] = useState(() => new Date());
   const [typed, setTyped] = useState(() => draftOf(link, rules, now));
