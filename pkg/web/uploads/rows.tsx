@@ -23,8 +23,9 @@ export function Rows({ uploader, ids }: Props) {
   const followedTo = useRef(0);
   const row = ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const current = scrolledTo === undefined ? ids.findIndex((id) => isOpen(uploader.queue.get(id))) : -1;
-  // One that has ended stays in sight.
-  const following = current > 0 ? (current - 1) * row : followedTo.current;
+  // One that has ended stays in sight. Many end between two looks: once all have, that is the last one.
+  const rest = followedTo.current > 0 && current < 0 ? ids.length * row : followedTo.current;
+  const following = current > 0 ? (current - 1) * row : rest;
   const top = scrolledTo ?? Math.min(following, Math.max(0, ids.length * row - height));
   const first = Math.max(0, Math.floor(top / row) - SPARE);
   const last = Math.min(ids.length, Math.ceil((top + height) / row) + SPARE);

@@ -58,7 +58,10 @@ async function arrivedWhole(path: string): Promise<void> {
 /** Waits until the server has some of the bytes, and the page sends more: so slowly that the test is done before their end. */
 async function isUnderWay(shown: FilesPage): Promise<void> {
   const bar = shown.panel.getByRole('progressbar').last();
-  await waitFor('some of the bytes to be sent', async () => Number(await bar.getAttribute('value')) > 17 * 1024 * 1024);
+  await waitFor('some of the bytes to be sent', async () => {
+    if ((await bar.count()) === 0) throw new Error(`the page says: ${await shown.page.locator('body').innerText()}`);
+    return Number(await bar.getAttribute('value')) > 17 * 1024 * 1024;
+  });
   await sendAtMost(shown, 512 * 1024);
 }
 
