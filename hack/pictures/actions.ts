@@ -80,6 +80,13 @@ export const open =
     if (last !== undefined) await page.getByText(last, { exact: true }).first().waitFor();
   };
 
+/** Waits until no job is waiting or running: those of the sample data take a moment. */
+export async function jobsEnded(page: Page): Promise<void> {
+  await page.getByRole('main').getByRole('link').first().waitFor();
+  const open = page.locator('.c-badge').filter({ hasText: /^(?:Waiting|Running)$/ });
+  await open.first().waitFor({ state: 'detached' });
+}
+
 /** The browser remembers the password once it was given. */
 export async function giveLinkPassword(page: Page): Promise<void> {
   const password = page.getByLabel('Password', { exact: true });

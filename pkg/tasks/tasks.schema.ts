@@ -309,10 +309,15 @@ export const TaskItemView = z
     target: z.object({
       type: z.enum(TARGET_TYPES).describe('entry: of an archive'),
       id: Uuid.describe("for an entry: the entry's id in this job"),
-      name: z.string().nullable().meta({
-        description: 'the name when the job found the item; null: you may not see it; for an entry its path in the archive',
-        example: 'thesis.pdf',
-      }),
+      name: z
+        .string()
+        .nullable()
+        .meta({
+          description:
+            'the name when the job found the item; null: you may not see it, or the job has not begun; ' +
+            'for an entry its path in the archive',
+          example: 'thesis.pdf',
+        }),
     }),
     state: z.enum(ITEM_STATES),
     error: TaskError.nullable(),

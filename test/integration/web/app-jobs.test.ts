@@ -5,6 +5,7 @@ import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
 import { zipBytes } from '../../support/data/zip-bytes.ts';
+import { whileHeld } from '../../support/fakes/held-changes.ts';
 import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
 import { pdf } from '../../support/fakes/helpers/pdf.ts';
 import { fixture } from '../../support/suites/fixture.ts';
@@ -136,6 +137,20 @@ test('a job that runs shows how far it is, and what it has not done is not done 
   const { body } = await person.api.get(`/jobs/${job.id}`);
   await page.getByRole('button', { name: 'Cancel job' }).waitFor({ state: 'detached' });
   expect([before, body.state]).toEqual(['running', 'canceled']);
+});
+
+test('an item of a job that has not begun is called by its kind, and by its name once the job has', async () => {
+  const person = await tenant.user();
+  const id = await upload(person, 'later.txt', Buffer.from('a'), 'text/plain');
+  const page = await whileHeld(tenant, { table: 'task_items', row: "NEW.target_name <> ''" }, async () => {
+    await person.api.post('/batch', { operation: 'delete', items: [{ type: 'file', id }] });
+    const shown = await pageOf(person, '/jobs');
+    await shown.getByRole('link', { name: 'Move to the trash' }).click();
+    await shown.getByRole('region', { name: 'Items' }).getByText('File', { exact: true }).waitFor();
+    return shown;
+  });
+
+  await page.getByRole('region', { name: 'Items' }).getByText('later.txt', { exact: true }).waitFor();
 });
 
 test('items that take long to load are shown, although the list is looked at again meanwhile', async () => {

@@ -109,7 +109,8 @@ export function Items({ job }: { readonly job: Job }) {
 
 function ItemName({ job, item }: { readonly job: Job; readonly item: JobItem }) {
   const href = itemAddress(job, item);
-  const name = item.target.name ?? t('hidden');
+  // A batch reads the names of its items when it begins.
+  const name = item.target.name ?? t(item.state === 'queued' ? `unread.${item.target.type}` : 'hidden');
   return (
     <span class="jobs-item-name">
       {href === undefined ? (
