@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { drop, type FilesPage } from '../../support/clients/files-page.ts';
+import { drop, type FilesPage, sendAtMost } from '../../support/clients/files-page.ts';
+import { rowOf, says, SENDING, sendingOf, stateOf } from '../../support/clients/upload-rows.ts';
 import type { DemoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -160,4 +162,45 @@ test('the panel is left open by going to another page, and closed by its button'
   await shown.panel.getByRole('button', { name: 'Close uploads' }).click();
 
   await shown.panel.waitFor({ state: 'detached' });
+});
+
+test('on every page the panel says how much is sent, how fast and how long it takes, until the file is whole', async () => {
+  const [MIB, name] = [1024 * 1024, 'slow.bin'];
+  const [path, bytes] = [join(scratch, name), randomBytes(20 * MIB)];
+  await writeFile(path, bytes);
+  const shown = await filesPage(browser, where, tenant);
+  const { page } = shown;
+  // A page that is loaded anew would begin without it.
+  await page.evaluate('window.isSamePage = true');
+  // It is under way for 160 s, unless the limit is lifted.
+  await sendAtMost(shown, MIB / 8);
+  await drop(shown, path);
+  const states = [sendingOf(await says(shown, name, SENDING))];
+
+  for (const [link, heading] of [
+    ['Jobs', 'Jobs'],
+    ['Links', 'Links'],
+    ['Administration', 'People'],
+  ] as const) {
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: link, exact: true }).click();
+    await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor();
+    await rowOf(shown, name).waitFor();
+    const before = sendingOf(await says(shown, name, SENDING));
+    const later = await waitFor(`more to be sent while ${link} is shown`, async () => {
+      const state = sendingOf(await stateOf(shown, name));
+      return state.sent > before.sent && state;
+    });
+    states.push(before, later);
+  }
+  await sendAtMost(shown, 0);
+  await says(shown, name, /^Uploaded$/);
+  await shown.panel.getByText('1 file uploaded').waitFor();
+
+  expect(states.map(({ size }) => size)).toEqual(states.map(() => 20 * MIB));
+  for (const { bytesPerSecond, secondsLeft } of states) expect([bytesPerSecond > 0, secondsLeft > 0]).toEqual([true, true]);
+  expect(await page.evaluate('window.isSamePage')).toBe(true);
+  const { data } = (await tenant.admin.get('/files', { query: { q: name } })).body;
+  expect(data.map((file: { name: string; checksum: string }) => [file.name, file.checksum])).toEqual([
+    [name, hash('sha256', bytes)],
+  ]);
 });

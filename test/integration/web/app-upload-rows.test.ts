@@ -3,9 +3,9 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Locator } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { drop, type FilesPage, openFiles, sendAtMost } from '../../support/clients/files-page.ts';
+import { says, SENDING, sendingOf, stateOf } from '../../support/clients/upload-rows.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import type { Person } from './file-pages.ts';
@@ -53,36 +53,6 @@ async function shownTo({ user, password }: Person): Promise<FilesPage> {
 async function arrived({ user, password }: Person): Promise<string[][]> {
   const { data } = (await (await tenant.anonymous.login(user.email, password)).get('/files', { query: { sort: 'name' } })).body;
   return data.map(({ name, checksum }: { name: string; checksum: string }) => [name, checksum]);
-}
-
-const rowOf = ({ panel }: FilesPage, name: string): Locator => panel.getByRole('listitem').filter({ hasText: name });
-const stateOf = async (shown: FilesPage, name: string): Promise<string> =>
-  (await rowOf(shown, name).locator('.upload-state').textContent()) ?? '';
-const says = (shown: FilesPage, name: string, words: RegExp): Promise<string> =>
-  waitFor(`the row of ${name} to say ${words}`, async () => {
-    const state = await stateOf(shown, name);
-    return words.test(state) && state;
-  });
-
-const SENDING = /^([\d.,]+\s\w+) of ([\d.,]+\s\w+) · ([\d.,]+\s\w+)\/s · ([\d.,]+\s\w+) left$/;
-const UNITS: Readonly<Record<string, number>> = { byte: 1, bytes: 1, kB: 1024, MB: MIB, sec: 1, min: 60, hr: 3_600 };
-
-/** Bytes or seconds. */
-function amountOf(words = ''): number {
-  const [number = '', unit = ''] = words.split(/\s/);
-  return Number(number.replaceAll(',', '')) * (UNITS[unit] ?? Number.NaN);
-}
-
-interface Sending {
-  readonly sent: number;
-  readonly size: number;
-  readonly bytesPerSecond: number;
-  readonly secondsLeft: number;
-}
-
-function sendingOf(state: string): Sending {
-  const [sent, size, bytesPerSecond, secondsLeft] = (SENDING.exec(state) ?? []).slice(1).map(amountOf);
-  return { sent: sent ?? 0, size: size ?? 0, bytesPerSecond: bytesPerSecond ?? 0, secondsLeft: secondsLeft ?? 0 };
 }
 
 test('each row says how fast its file is sent and how long that takes, and counts down to its end', async () => {
