@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { QUEUES } from '../../../cmd/worker/queues.ts';
 import { batch } from '../../../pkg/content/batch/batch.processor.ts';
 import type { JobContext, Processor } from '../../../pkg/events/processor.ts';
+import { filesOf } from '../../support/clients/batches.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { workerInProcess } from '../../support/programs/worker-in-process.ts';
 import { fixture } from '../../support/suites/fixture.ts';
@@ -76,10 +77,19 @@ const namesIn = async ({ api }: Person, list: '/files' | '/trash'): Promise<stri
   return names.toSorted();
 };
 
+/** A person with 250 files, and their ids. */
+async function personWithFiles(): Promise<{ person: Person; ids: string[] }> {
+  const person = await tenant.user();
+  const ids: string[] = [];
+  await inParallel(NAMES, 10, async (name) =>
+    ids.push((await person.api.upload('/files', { name, file: Buffer.from(name) })).body.id),
+  );
+  return { person, ids };
+}
+
 /** A person with 250 files, all of which are selected on a page. */
 async function allSelected(): Promise<{ person: Person; page: Page }> {
-  const person = await tenant.user();
-  await inParallel(NAMES, 10, (name) => person.api.upload('/files', { name, file: Buffer.from(name) }));
+  const { person } = await personWithFiles();
   const page = await pageOf(browser, tenant, person);
   // However slow this machine is: a message with a button stays until the test has reached it.
   await page.evaluate('{ const later = setTimeout; setTimeout = (run, ms) => later(run, ms === 12_000 ? 600_000 : ms); }');
@@ -143,4 +153,33 @@ test('a deletion that is canceled midway leaves the rest, the list shows so, and
   expect(shown).toEqual(rest.slice(0, shown.length));
   expect([count, await bar(page).count()]).toEqual([`${rest.length} items`, 0]);
   expect(await namesIn(person, '/files')).toEqual(NAMES);
+});
+
+test('the page of a job says how far it is with each step, and that it has ended, without being loaded anew', async () => {
+  const { person, ids } = await personWithFiles();
+  allow(0);
+  const { body: job } = await person.api.post('/batch', { operation: 'delete', items: filesOf(ids) });
+  const page = await pageOf(browser, tenant, person, `/jobs/${job.id}`);
+  await page.evaluate('window.isSamePage = true');
+  const jobBar = page.getByRole('main').getByRole('progressbar');
+  const state = page.locator('.jobs-head .c-badge');
+  const shown = async (words: string): Promise<(string | null)[]> => {
+    await page.getByRole('main').getByText(words, { exact: true }).waitFor();
+    return [await jobBar.getAttribute('value'), await jobBar.getAttribute('max'), await state.textContent()];
+  };
+  const first = await shown('100 of 250 items');
+  const name = await jobBar.getAttribute('aria-label');
+  allow(1);
+  const second = await shown('200 of 250 items');
+  allow(Infinity);
+  await page.getByRole('main').getByText('250 of 250 items', { exact: true }).waitFor();
+  await jobBar.waitFor({ state: 'detached' });
+  await waitFor('the job to have ended', async () => (await state.textContent()) === 'Done');
+
+  expect(name).toMatch(/^Move “file \d{3}\.txt” and 249 more to the trash$/);
+  expect([first, second]).toEqual([
+    ['100', '250', 'Running'],
+    ['200', '250', 'Running'],
+  ]);
+  expect([await page.evaluate('window.isSamePage'), await namesIn(person, '/trash')]).toEqual([true, NAMES]);
 });
