@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { getDocumentProxy } from 'unpdf';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { looksOf, vainLooksUntil } from '../../support/clients/list-looks.ts';
 import { imageHeavyPdf, textPdf } from '../../support/data/pdfs.ts';
 import { zipBytes } from '../../support/data/zip-bytes.ts';
 import type { DemoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addressOf, type Credentials, firstAdministrator, fromMenu, openAs, signIn, tenantWithHelpers } from './app.ts';
+import { addressOf, type Credentials, firstAdministrator, fromMenu, openAs, select, signIn, tenantWithHelpers } from './app.ts';
 
 /** What people do with files by the helper services of the platform, and beside each other. */
 const where = await platform();
@@ -101,7 +102,7 @@ test('an archive is unpacked beside itself, and its job leads to the new folder'
   await shown(page, 'week 2');
 });
 
-test('two people in two browsers see in one folder what the other one does', async () => {
+test('what two people in two browsers do in one folder shows at the other one with the next look', async () => {
   const { body: folder } = await tenant.admin.post('/folders', { name: 'Together' });
   const grace = { email: 'grace@example.org', password: 'four unrelated words' };
   const { body: user } = await tenant.admin.post('/users', { ...grace, username: 'grace', roles: ['member'] });
@@ -113,25 +114,35 @@ test('two people in two browsers see in one folder what the other one does', asy
     await hers.goto(addressOf(tenant, `/files/${folder.id}`));
     await signIn(hers, grace);
     for (const page of [mine, hers]) await page.getByText('This folder is empty').waitFor();
+    const [myLooks, herLooks] = [looksOf(mine), looksOf(hers)];
 
     const choosing = hers.waitForEvent('filechooser');
     await hers.evaluate('window.showOpenFilePicker = undefined');
     await hers.getByRole('button', { name: 'Upload', exact: true }).click();
     await hers.getByRole('menuitem', { name: 'Upload files' }).click();
     await (await choosing).setFiles({ name: 'draft.txt', mimeType: 'text/plain', buffer: Buffer.from('draft') });
-    await shown(mine, 'draft.txt');
-    await mine
-      .getByRole('row', { name: /draft\.txt/ })
-      .getByRole('gridcell')
-      .last()
-      .click({ position: { x: 2, y: 2 } });
+    await hers.getByText('1 file uploaded').first().waitFor();
+    const added = await vainLooksUntil(mine, myLooks, 'draft.txt');
+
+    await shown(hers, 'draft.txt');
+    await select(mine, 'draft.txt');
     await mine.keyboard.press('F2');
     await mine.getByLabel('New name of draft.txt').waitFor();
     await mine.keyboard.type('final');
-    await mine.keyboard.press('Enter');
-    await shown(hers, 'final.txt');
+    const [saved] = await Promise.all([
+      mine.waitForResponse((reply) => reply.request().method() === 'PATCH'),
+      mine.keyboard.press('Enter'),
+    ]);
+    const renamed = await vainLooksUntil(hers, herLooks, 'final.txt');
+    const { body: files } = await tenant.admin.get('/files', { query: { folder_id: folder.id } });
 
-    expect((await tenant.admin.get('/files', { query: { folder_id: folder.id } })).body.data.length).toBe(1);
+    await shown(mine, 'final.txt');
+    await select(mine, 'final.txt');
+    await Promise.all([mine.getByText('1 item moved to the trash').first().waitFor(), mine.keyboard.press('Delete')]);
+    const deleted = await vainLooksUntil(hers, herLooks, '');
+
+    expect([saved.status(), files.data.map(({ name }: { name: string }) => name)]).toEqual([200, ['final.txt']]);
+    expect([added, renamed, deleted]).toEqual([0, 0, 0]);
   } finally {
     await second.close();
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { batchEnd } from '../../support/clients/batches.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { isLook, looksOf, vainLooksUntil } from '../../support/clients/list-looks.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { openSignedIn, openSignedOut, signIn } from './app-pages.ts';
@@ -32,26 +33,6 @@ async function folderOf(person: Person, ...names: string[]): Promise<string> {
   return folder.id;
 }
 
-interface Look {
-  readonly status: number;
-  /** Milliseconds, of a clock that never goes back. */
-  readonly at: number;
-  /** When the page asked, in ms since 1970. */
-  readonly askedAt: number;
-}
-
-/** The answers to a page's requests for the entries of folders, from now on. */
-function looksOf(page: Page): readonly Look[] {
-  const looks: Look[] = [];
-  page.on('response', (reply) => {
-    if (!isLook(reply.url())) return;
-    looks.push({ status: reply.status(), at: performance.now(), askedAt: reply.request().timing().startTime });
-  });
-  return looks;
-}
-
-const isLook = (url: string): boolean => /\/api\/v1\/folders\/[^/]+\/children/.test(url);
-
 const row = (page: Page, name: string): Locator => page.getByRole('row', { name: new RegExp(name) });
 /** A click beside a name selects its row. */
 const select = (page: Page, name: string): Promise<void> =>
@@ -59,8 +40,6 @@ const select = (page: Page, name: string): Promise<void> =>
     .getByRole('gridcell')
     .last()
     .click({ position: { x: 2, y: 2 } });
-const namesOn = (page: Page): Promise<string> =>
-  page.evaluate(`[...document.querySelectorAll('[role=rowheader] .files-open')].map((name) => name.textContent).join()`);
 
 test('a folder that nobody changes costs one request in 4 s, and each is a 304', async () => {
   const ada = await tenant.user();
@@ -89,15 +68,7 @@ test('what somebody else adds, renames, deletes and moves shows with the next lo
   const looks = looksOf(page);
   const theirs = await openSignedIn(second, tenant, credentials(bob), `/files/${folder}`);
   await row(theirs, 'third.txt').waitFor();
-  /** Waits until the page shows these names. Returns how many looks that it takes from now on have found nothing before that. */
-  const vainLooksUntil = async (names: string): Promise<number> => {
-    const [before, since] = [looks.length, Date.now()];
-    await waitFor(`the names ${names}`, async () => (await namesOn(page)) === names);
-    const answers = looks.slice(before);
-    const news = answers.findIndex(({ status }) => status !== 304);
-    // The answer to an earlier look may come only now, and another look may follow before the names are seen here.
-    return answers.filter(({ askedAt }, at) => at < news && askedAt > since).length;
-  };
+  const vainLooks = (names: string): Promise<number> => vainLooksUntil(page, looks, names);
 
   await theirs.evaluate('window.showOpenFilePicker = undefined');
   await theirs.getByRole('button', { name: 'Upload', exact: true }).click();
@@ -107,7 +78,7 @@ test('what somebody else adds, renames, deletes and moves shows with the next lo
   ]);
   await chooser.setFiles({ name: 'new.txt', mimeType: 'text/plain', buffer: Buffer.from('new') });
   await theirs.getByText('1 file uploaded').first().waitFor();
-  const added = await vainLooksUntil('Below,first.txt,new.txt,second.txt,third.txt');
+  const added = await vainLooks('Below,first.txt,new.txt,second.txt,third.txt');
 
   await row(theirs, 'new.txt').waitFor();
   await select(theirs, 'first.txt');
@@ -117,12 +88,12 @@ test('what somebody else adds, renames, deletes and moves shows with the next lo
   await waitFor('the focus to return to the new name', () =>
     theirs.evaluate(`document.activeElement.textContent === 'zebra.txt'`),
   );
-  const renamed = await vainLooksUntil('Below,new.txt,second.txt,third.txt,zebra.txt');
+  const renamed = await vainLooks('Below,new.txt,second.txt,third.txt,zebra.txt');
 
   await select(theirs, 'second.txt');
   await theirs.keyboard.press('Delete');
   await theirs.getByText('1 item moved to the trash').first().waitFor();
-  const deleted = await vainLooksUntil('Below,new.txt,third.txt,zebra.txt');
+  const deleted = await vainLooks('Below,new.txt,third.txt,zebra.txt');
 
   await select(theirs, 'third.txt');
   await theirs.keyboard.press('ControlOrMeta+x');
@@ -131,7 +102,7 @@ test('what somebody else adds, renames, deletes and moves shows with the next lo
   await theirs.getByText('This folder is empty').waitFor();
   await theirs.keyboard.press('ControlOrMeta+v');
   await theirs.getByText('1 item moved', { exact: true }).first().waitFor();
-  const moved = await vainLooksUntil('Below,new.txt,zebra.txt');
+  const moved = await vainLooks('Below,new.txt,zebra.txt');
 
   expect([added, renamed, deleted, moved]).toEqual([0, 0, 0, 0]);
   // Bob's changes are four, and nothing else changed what the page shows.
