@@ -33,6 +33,7 @@ export const LONGEST = [
   'test/e2e/browser/files.test.ts',
   'test/e2e/browser/uploads-answers.test.ts',
   'test/e2e/browser/files-and-jobs.test.ts',
+  'test/e2e/browser/arrange-files.test.ts',
   'test/e2e/browser/sharing.test.ts',
   'test/e2e/browser/session.test.ts',
   'test/e2e/browser/by-kubernetes.test.ts',

@@ -8,6 +8,7 @@ import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.
 import { platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { addPerson, firstAdministrator, fromMenu, openAs, select } from './app.ts';
+import { type Api, listed, namesOn, personWith as personWithFiles, put, row, said } from './lists.ts';
 
 /** How people find and arrange their files, and the jobs that come of it. Each test has a person of its own. */
 const where = await platform();
@@ -31,35 +32,12 @@ afterAll(async () => {
   await Promise.all([browser?.close(), helper?.close()]);
 });
 
-type Api = DemoTenant['admin'];
-/** Uploads a file, whose content is its name unless it is given. Returns its id. */
-async function put(api: Api, name: string, file: Buffer = Buffer.from(name), folder?: string): Promise<string> {
-  const fields = folder === undefined ? {} : { folder_id: folder };
-  return (await api.upload('/files', { name, file, fields })).body.id;
-}
-
 /** A person with these files (`folder/name` in a folder; `folder/` alone), and a page on which they are signed in. */
-async function personWith(name: string, ...paths: string[]): Promise<{ readonly api: Api; readonly page: Page }> {
-  const person = await addPerson(tenant, name);
-  const api = await tenant.anonymous.login(person.email, person.password);
-  for (const path of paths) {
-    const [folder, file] = path.includes('/') ? path.split('/') : [undefined, path];
-    const made = folder && (await api.post('/folders', { name: folder, on_conflict: 'reuse' })).body.id;
-    if (file) await put(api, file, Buffer.from(file), made);
-  }
-  return { api, page: await openAs(browser, tenant, person) };
-}
+const personWith = (name: string, ...paths: string[]): Promise<{ readonly api: Api; readonly page: Page }> =>
+  personWithFiles(browser, tenant, name, ...paths);
 
-const row = (page: Page, name: string) => page.getByRole('row', { name });
-const namesOn = (page: Page): Promise<string[]> =>
-  page.evaluate(`[...document.querySelectorAll('[role=rowheader] .files-open')].map((name) => name.textContent)`);
-const listed = (page: Page, ...names: string[]): Promise<boolean> =>
-  waitFor(`the list ${names.join()}`, async () => (await namesOn(page)).join() === names.join());
 const goTo = (page: Page, name: string): Promise<void> =>
   page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
-/** Waits for a message, which is shown for some seconds. */
-const said = (page: Page, text: string): Promise<void> =>
-  page.getByRole('region', { name: 'Notifications' }).getByText(text).first().waitFor();
 
 test('a list is sorted, searched as one types, and narrowed by kind and tag, also after a reload', async () => {
   const { page } = await personWith('Ada Sorts', 'file10.txt', 'file2.txt', 'cells.png', 'B/about cells.txt', 'A/');
