@@ -129,6 +129,9 @@ export const AuditQuery = z.object({
   action: Action.optional(),
   target_type: TargetType.optional(),
   target_id: Uuid.optional(),
+  resource: Uuid.optional().describe(
+    'what concerns this file or folder: its own entries, and those of its grants and share links',
+  ),
   after: QueryTime.optional().describe('later than this'),
   before: QueryTime.optional().describe('earlier than this'),
 });

@@ -29,13 +29,31 @@ export const ENTRIES = keyset<AuditRow, (typeof AUDIT_SORT_FIELDS)[number] | 'id
   tieBreaker: 'id',
 });
 
+/**
+ * Entries that concern a file or folder: its own, and those of its grants and share links. Of these, it finds those that exist,
+ * and those whose creation is in the log, since no other entry names the resource; an index of migration 0005 has the same
+ * expression.
+ */
+const concerning = (resource: string): string => {
+  const idIn = (table: string): string => `(SELECT id FROM ${table} WHERE uuid = ${resource}::uuid)`;
+  return `a.target_id = ANY (ARRAY(
+    SELECT ${resource}::uuid
+    UNION SELECT c.target_id FROM audit_entries c WHERE c.action IN ('grant.create', 'share.create')
+      AND coalesce(c.changes #>> '{resource_id,to}', c.changes #>> '{file_id,to}', c.changes #>> '{folder_id,to}')
+        = ${resource}::uuid::text
+    UNION SELECT uuid FROM permissions WHERE resource_type = 'file' AND resource_id = ${idIn('files')}
+      OR resource_type = 'folder' AND resource_id = ${idIn('folders')}
+    UNION SELECT uuid FROM shares WHERE file_id = ${idIn('files')} OR folder_id = ${idIn('folders')}))`;
+};
+
 export const matching =
-  ({ actor, action, target_type, target_id, after, before }: AuditQuery) =>
+  ({ actor, action, target_type, target_id, resource, after, before }: AuditQuery) =>
   (params: Parameters): string[] => [
     ...(actor === undefined ? [] : [`a.actor_id = ${params.add(actor)}`]),
     ...(action === undefined ? [] : [`a.action = ${params.add(action)}`]),
     ...(target_type === undefined ? [] : [`a.target_type = ${params.add(target_type)}`]),
     ...(target_id === undefined ? [] : [`a.target_id = ${params.add(target_id)}`]),
+    ...(resource === undefined ? [] : [concerning(params.add(resource))]),
     ...(after === undefined ? [] : [`a.at > ${params.add(after)}`]),
     ...(before === undefined ? [] : [`a.at < ${params.add(before)}`]),
   ];

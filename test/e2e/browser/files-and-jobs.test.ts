@@ -6,7 +6,7 @@ import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper
 import { pdf } from '../../support/fakes/helpers/pdf.ts';
 import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import { addPerson, firstAdministrator, fromMenu, openAs, select } from './app.ts';
 import { type Api, listed, namesOn, personWith as personWithFiles, put, row, said } from './lists.ts';
 
@@ -137,6 +137,50 @@ test('the details of a file have its attributes, versions, access and activity, 
   await details.getByText('uploaded it').nth(2).waitFor();
 
   expect((await api.get(`/files/${id}/download`)).bytes.toString()).toBe('plan.txt');
+});
+
+test('the activity of a file names grants, links and downloads by them, goes on below, and is for administrators', async () => {
+  const api = tenant.admin;
+  const id = await put(api, 'minutes.txt');
+  // The first page has 50 entries.
+  for (const each of range(55)) await api.patch(`/files/${id}`, { name: `minutes ${each}.txt` });
+  const reader = await addPerson(tenant, 'Ivy Reads');
+  await api.post(`/files/${id}/permissions`, { user_id: reader.id, permission_level: 'read' });
+  const { body: link } = await api.post(`/files/${id}/share`, {});
+  const { status } = await tenant.anonymous.get(`/s/${link.token}/download`);
+  await api.delete(`/shares/${link.id}`);
+  const page = await openAs(browser, tenant, await firstAdministrator(where, tenant));
+  await fromMenu(page, 'minutes 54.txt', 'Details');
+  const details = page.getByRole('complementary', { name: 'minutes 54.txt' });
+  await details.getByRole('tab', { name: 'Activity' }).click();
+  const lines = details.getByRole('tabpanel').getByRole('listitem');
+  await lines.first().waitFor();
+  const newest = (await lines.allInnerTexts()).slice(0, 5);
+  await waitFor('the oldest entry', async () => {
+    const more = details.getByRole('button', { name: 'Show more' });
+    // The next page is loaded once this is seen.
+    if ((await more.count()) > 0) await more.scrollIntoViewIfNeeded({ timeout: 1_000 });
+    return (await lines.count()) === 60;
+  });
+  const oldest = await lines.last().innerText();
+  await page.close();
+
+  const hers = await openAs(browser, tenant, reader, '/shared');
+  await fromMenu(hers, 'minutes 54.txt', 'Details');
+  const ofReader = hers.getByRole('complementary', { name: 'minutes 54.txt' });
+  await ofReader.getByRole('tabpanel').waitFor();
+  const tabs = await ofReader.getByRole('tab').allInnerTexts();
+
+  expect(status).toBe(200);
+  expect(newest).toEqual([
+    expect.stringContaining('deleted a link to it'),
+    expect.stringContaining('Somebody downloaded it by a link'),
+    expect.stringContaining('made a link to it'),
+    expect.stringContaining('gave access to it'),
+    expect.stringContaining('renamed it to minutes 54.txt'),
+  ]);
+  expect(oldest).toContain('uploaded it');
+  expect(tabs).toEqual(['Details', 'Versions', 'Access']);
 });
 
 test('what fills the storage is said and leads to the trash, from which files return or leave for ever', async () => {

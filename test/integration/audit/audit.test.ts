@@ -324,6 +324,7 @@ describe('the list', () => {
     ['action', 'file.eat'],
     ['target_type', 'cat'],
     ['actor', 'ada'],
+    ['resource', 'plan.txt'],
     ['after', 'yesterday'],
   ])('refuses %s=%s with the name of the field', async (name, value) => {
     const { status, body } = await tenant.admin.get('/audit', { query: { [name]: value } });

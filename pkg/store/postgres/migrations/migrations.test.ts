@@ -11,6 +11,7 @@ const FROZEN: Readonly<Record<string, string>> = {
   'tenant/0002-folder-shares': 'c92b0b438d2e715abbfc0930172a48d45a19198a5436985e0e059fb7144fed4c',
   'tenant/0003-settings': '110c00026f4557ec626670ab1dfca80e21ace995604901175c071738f852b10b',
   'tenant/0004-request-counts': 'dbb5dd8880b9de579e4266fc5bea40d51d4aa9f9efb8326a431a4b9d62a5c4c1',
+  'tenant/0005-audit-of-resources': 'a73b5ab6972e3c9353ac54b1a69175174f11051ba29b13f23da5c422d7ec5f49',
   'shard/0001-baseline': '7d2333a506100f375f388f538939d3983fede8fb4a2f5d92805776309f02dd62',
   'registry/0001-baseline': '290836ddaf4eb4afdb716ee6c776a18d691c7c250a3386f5ea80699fa77c2c96',
 };

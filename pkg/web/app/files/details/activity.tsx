@@ -1,41 +1,54 @@
 import type { AuditEntry } from '../../../api/operations.generated.ts';
 import { Avatar } from '../../../design/avatar.tsx';
+import { EndlessList } from '../../../design/endless-list.tsx';
 import { DateTime } from '../../../design/measures.tsx';
 import { Skeleton } from '../../../design/skeleton.tsx';
+import * as later from '../../../text/files-later.ts';
 import { t } from '../../../text/files.ts';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient } from '../../services.ts';
-import { useLoaded } from '../../use-loaded.ts';
+import { usePages } from '../../use-pages.ts';
 import type { Entry } from '../entry.ts';
 
-const SHOWN = 50;
+const PAGE = 50;
 
-/** What was done with an entry, the last first, from the audit log: for those who may read it. */
+/** What was done with an entry, its grants and its links, the last first, from the audit log: for those who may read it. */
 export function Activity({ entry }: { readonly entry: Entry }) {
   const client = useClient();
-  const { value, problem, reload } = useLoaded(
-    (signal) => client.get('/audit', { query: { target_type: entry.type, target_id: entry.id, limit: SHOWN }, signal }),
+  const { items, problem, isMore, isLoading, more, reload } = usePages(
+    (cursor, signal) => client.get('/audit', { query: { resource: entry.id, limit: PAGE, cursor }, signal }),
     [entry.id, entry.etag],
   );
-  if (problem) return <ProblemNote problem={problem} onRetry={reload} />;
-  if (!value) return <Skeleton label={t('loading')} />;
-  if (value.data.length === 0) return <p class="files-quiet">{t('activityNone')}</p>;
+  if (!items && problem) return <ProblemNote problem={problem} onRetry={reload} />;
+  if (!items) return <Skeleton label={t('loading')} />;
+  if (items.length === 0) return <p class="files-quiet">{t('activityNone')}</p>;
   return (
-    <ol role="list" class="files-people">
-      {value.data.map((event) => (
-        <li key={event.id} class="files-person">
-          <Avatar name={actorOf(event)} />
-          <span>
-            <span>
-              <span class="files-person-name">{actorOf(event)}</span> {actionInWords(event)}
-            </span>
-            <span class="files-quiet">
-              <DateTime value={event.at} />
-            </span>
-          </span>
-        </li>
-      ))}
-    </ol>
+    <>
+      <EndlessList
+        isMore={isMore}
+        isLoading={isLoading}
+        hasFailed={problem !== undefined}
+        moreLabel={t('loadMore')}
+        onMore={more}
+      >
+        <ol role="list" class="files-people">
+          {items.map((event) => (
+            <li key={event.id} class="files-person">
+              <Avatar name={actorOf(event)} />
+              <span>
+                <span>
+                  <span class="files-person-name">{actorOf(event)}</span> {actionInWords(event)}
+                </span>
+                <span class="files-quiet">
+                  <DateTime value={event.at} />
+                </span>
+              </span>
+            </li>
+          ))}
+        </ol>
+      </EndlessList>
+      {problem && <ProblemNote problem={problem} onRetry={more} />}
+    </>
   );
 }
 
@@ -54,6 +67,13 @@ const WORDS: Readonly<Record<string, () => string>> = {
   'file.restore': () => t('didRestore'),
   'folder.restore': () => t('didRestore'),
   'version.delete': () => t('didDeleteVersion'),
+  'grant.create': () => later.t('didGiveAccess'),
+  'grant.update': () => later.t('didChangeAccess'),
+  'grant.delete': () => later.t('didTakeAccess'),
+  'share.create': () => later.t('didMakeLink'),
+  'share.update': () => later.t('didChangeLink'),
+  'share.delete': () => later.t('didDeleteLink'),
+  'share.download': () => later.t('didDownloadByLink'),
 };
 
 function actionInWords({ action, changes }: AuditEntry): string {
