@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
+import { within } from '../../support/wait.ts';
 import { addPerson, addressOf, type Credentials, firstAdministrator, openAs, type Person, signIn } from './app.ts';
 
 /** How a session begins and ends while people work, and what the API reference does with it. */
@@ -109,18 +110,25 @@ test('a link for a new password, from an administrator, works once and ends the 
   await page.getByRole('menuitem', { name: 'Link to set a password' }).click();
   await page.getByRole('button', { name: 'Make link' }).click();
   const link = await page.getByLabel('Address to hand on').inputValue();
-  const set = async (to: string): Promise<Page> => {
+  const set = async (to: string): Promise<{ readonly tab: Page; readonly requestId: string | null }> => {
     const tab = await browser.page();
     await tab.goto(link);
     await tab.getByLabel('New password').fill(to);
-    await tab.getByRole('button', { name: 'Set password' }).click();
-    return tab;
+    const [reply] = await Promise.all([
+      tab.waitForResponse((one) => one.url().endsWith('/auth/password-reset')),
+      tab.getByRole('button', { name: 'Set password' }).click(),
+    ]);
+    return { tab, requestId: await reply.headerValue('x-request-id') };
   };
-  const first = await set('five other unrelated words');
+  const { tab: first } = await set('five other unrelated words');
   await first.getByText('Your new password is set.').waitFor();
   const address = first.url();
-  const second = await set('once more by the same link');
+  const { tab: second, requestId } = await set('once more by the same link');
   await second.getByRole('alert').getByText('This link no longer works').waitFor();
+  await second.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(tenant.apiUrl).origin });
+  await second.getByRole('button', { name: 'Copy request id' }).click();
+  await second.locator('.c-request').getByRole('status').getByText('Copied').waitFor();
+  const copied = await second.evaluate<string>('navigator.clipboard.readText()');
 
   // A page asks for changes, and finds out, while it is seen.
   await hers.bringToFront();
@@ -130,6 +138,7 @@ test('a link for a new password, from an administrator, works once and ends the 
   await hers.getByRole('button', { name: 'Create' }).click();
   await hers.getByRole('link', { name: 'By the new password', exact: true }).waitFor();
   expect(address).toBe(addressOf(tenant, '/reset'));
+  expect([requestId, copied]).toEqual([expect.stringMatching(/./), requestId]);
 });
 
 test('the colours that somebody chooses stay, ? lists the shortcuts, and signing out ends the session in all tabs', async () => {
@@ -162,4 +171,35 @@ test('the colours that somebody chooses stay, ? lists the shortcuts, and signing
   await again(tab).waitFor({ state: 'detached' });
 
   expect(contrast).toBe('more');
+});
+
+test('while a server is slow the page says that it still waits, and shows the list once the server answers', async () => {
+  const api = await tenant.anonymous.login(grace.email, grace.password);
+  const { body: shelf } = await api.post('/folders', { name: 'Shelf' });
+  await api.upload('/files', { name: 'atlas.txt', file: Buffer.from('atlas'), fields: { folder_id: shelf.id } });
+  const page = await browser.page();
+  await page.context().clearCookies();
+  // For all tabs of this browser: this test is the last of the file.
+  await page.clock.install();
+  await page.goto(addressOf(tenant, '/files'));
+  await signIn(page, grace);
+  const folder = page.getByRole('link', { name: 'Shelf', exact: true });
+  await folder.waitFor();
+  const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(`**/folders/${shelf.id}/children?*`, async (route) => {
+    asked.resolve();
+    await held.promise;
+    await route.continue().catch(() => undefined); // the page may have asked anew
+  });
+  await folder.click();
+  await within('the request for the list', asked.promise);
+  await page.clock.fastForward(4_000);
+  const note = page.locator('.slow-note');
+  await note.getByText('The network or the server is slow; still waiting.').waitFor();
+  const early = await page.getByRole('row', { name: 'atlas.txt' }).count();
+  held.resolve();
+
+  await page.getByRole('row', { name: 'atlas.txt' }).waitFor();
+  await note.waitFor({ state: 'detached' });
+  expect(early).toBe(0);
 });
