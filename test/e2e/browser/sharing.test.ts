@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { encode } from 'uqr';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
@@ -75,6 +76,14 @@ async function makeLink(dialog: Locator): Promise<string> {
   return dialog.getByLabel('Address of the link').inputValue();
 }
 
+/** The dark squares of the QR code of a text, within the white margin that cameras need. */
+const squaresOf = (text: string): string[] =>
+  encode(text, { ecc: 'M', border: 4 }).data.flatMap((line, y) => line.flatMap((isDark, x) => (isDark ? [`${x} ${y}`] : [])));
+
+/** Those that are drawn. */
+const drawnSquares = async (code: Locator): Promise<string[]> =>
+  [...((await code.locator('path').getAttribute('d')) ?? '').matchAll(/M(\d+ \d+)h1v1h-1z/g)].map(([, at = '']) => at);
+
 test('a person and a group get access; each of them sees what they were given, until it is taken back', async () => {
   const seminar = await makeFolder('Seminar');
   await put('plan.txt', seminar);
@@ -133,7 +142,9 @@ test('a link with a password, an end and a limit is copied and shown as a QR cod
   const copied = await page.evaluate('navigator.clipboard.readText()');
   await dialog.getByRole('button', { name: 'Actions of the link' }).click();
   await page.getByRole('menuitem', { name: 'Show QR code' }).click();
-  await dialog.getByRole('img', { name: 'QR code of the link' }).waitFor();
+  const code = dialog.getByRole('img', { name: 'QR code of the link' });
+  await code.waitFor();
+  const drawn = await drawnSquares(code);
 
   const visitor = await stranger(url);
   const field = visitor.getByLabel('Password', { exact: true });
@@ -159,6 +170,7 @@ test('a link with a password, an end and a limit is copied and shown as a QR cod
   await link.getByText('All its downloads are used up.').waitFor();
   await link.getByText('2 of 2 downloads').waitFor();
   expect([copied, first.name, first.bytes.toString()]).toEqual([url, 'thesis.txt', 'This is thesis.txt.']);
+  expect(drawn).toEqual(squaresOf(url));
 });
 
 test('strangers save what is in the folder of a link, and by a file request they send files and see nothing', async () => {
