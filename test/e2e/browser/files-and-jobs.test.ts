@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { film } from '../../support/clients/film.ts';
 import { greyPng, wav } from '../../support/data/small-media.ts';
 import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
 import { pdf } from '../../support/fakes/helpers/pdf.ts';
@@ -213,13 +214,16 @@ test('what fills the storage is said and leads to the trash, from which files re
   ]);
 });
 
-test('a preview goes by arrows from a text to a picture and a recording, which plays from any position by ranges', async () => {
+test('a preview goes by arrows from a text to a picture, a recording that plays from any position, code and a film', async () => {
+  const recorded = await film(browser);
   const { page, api } = await personWith('Fay Plays');
   await put(api, 'a.txt', Buffer.from('First words.'));
   await put(api, 'b.png', greyPng(300, 200));
   await put(api, 'c.wav', wav(600));
+  await put(api, 'd.py', Buffer.from('import math\n\nprint(math.pi)'));
+  await api.upload('/files', { name: 'e.webm', type: 'video/webm', file: recorded });
   await page.reload();
-  await row(page, 'c.wav').waitFor();
+  await row(page, 'e.webm').waitFor();
   await page.getByRole('button', { name: 'a.txt', exact: true }).click();
   const preview = page.getByRole('dialog');
   await preview.getByText('First words.').waitFor();
@@ -232,8 +236,25 @@ test('a preview goes by arrows from a text to a picture and a recording, which p
   await waitFor('the length of the recording', () => page.evaluate(`${audio}?.duration === 600`));
   await page.evaluate(`${audio}.currentTime = 500; ${audio}.muted = true; void ${audio}.play()`);
   await waitFor('it to play there', () => page.evaluate(`${audio}.currentTime > 500.1`));
+  const ofRecording = [ranges.length > 0, ranges.includes(undefined)];
 
-  expect([ranges.length > 0, ranges.includes(undefined)]).toEqual([true, false]);
+  await page.keyboard.press('ArrowRight');
+  await preview.getByText('print(math.pi)').waitFor();
+  const lines = await page.evaluate(`[...document.querySelectorAll('dialog .preview-line')].map((line) =>
+    [line.dataset.line, line.textContent.trim(), getComputedStyle(line, '::before').content !== 'none'])`);
+  await page.keyboard.press('ArrowRight');
+  const video = 'document.querySelector("dialog video")';
+  await waitFor('the film', () => page.evaluate(`${video}?.videoWidth === 320`));
+  await page.evaluate(`${video}.muted = true; void ${video}.play()`);
+  await waitFor('it to play', () => page.evaluate(`${video}.currentTime > 0.1`));
+
+  expect(ofRecording).toEqual([true, false]);
+  // Each line with its number, which is drawn before it.
+  expect(lines).toEqual([
+    ['1', 'import math', true],
+    ['2', '', true],
+    ['3', 'print(math.pi)', true],
+  ]);
 });
 
 test('a move whose items fail says so; its job shows the reason, and retries these items once it is mended', async () => {

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { DOWNLOAD_LINK_SECONDS } from '../../../pkg/api/lifetimes.ts';
 import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { film } from '../../support/clients/film.ts';
 import { wav } from '../../support/data/small-media.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -37,33 +39,8 @@ async function opened(name: string, type: string, file: Buffer): Promise<{ page:
   return { page, statuses };
 }
 
-/** A film of a second and a half, as the browser records it from a canvas. */
-async function film(): Promise<Buffer> {
-  const page = await browser.page();
-  const encoded = await page.evaluate<string>(`(async () => {
-    const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 180 });
-    const drawing = canvas.getContext('2d');
-    const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: 'video/webm;codecs=vp8' });
-    const parts = [];
-    recorder.ondataavailable = ({ data }) => parts.push(data);
-    const ended = new Promise((end) => (recorder.onstop = end));
-    recorder.start();
-    for (let frame = 0; frame < 45; frame += 1) {
-      drawing.fillStyle = 'hsl(' + frame * 8 + ' 80% 50%)';
-      drawing.fillRect(0, 0, 320, 180);
-      await new Promise(requestAnimationFrame);
-    }
-    recorder.stop();
-    await ended;
-    const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
-    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-  })()`);
-  await page.close();
-  return Buffer.from(encoded, 'base64');
-}
-
 test('a film is shown in its proportions, and plays', async () => {
-  const { page } = await opened('film.webm', 'video/webm', await film());
+  const { page } = await opened('film.webm', 'video/webm', await film(browser));
   const video = preview(page).locator('video');
   await waitFor('the film', () => page.evaluate(`document.querySelector('dialog video')?.videoWidth === 320`));
   await page.evaluate(`(video => { video.muted = true; void video.play(); })(document.querySelector('dialog video'))`);
@@ -71,6 +48,18 @@ test('a film is shown in its proportions, and plays', async () => {
   const { width = 0, height = 1 } = (await video.boundingBox()) ?? {};
 
   expect(width / height).toBeCloseTo(320 / 180, 1);
+});
+
+test('axe finds nothing on a film in light and dark', async () => {
+  const { page } = await opened('film.webm', 'video/webm', await film(browser));
+  await waitFor('the film', () => page.evaluate(`document.querySelector('dialog video')?.videoWidth === 320`));
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+
+  expect(found).toEqual([]);
 });
 
 test('a recording that plays for longer than its address works goes on from the same position', async () => {
