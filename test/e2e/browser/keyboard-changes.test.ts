@@ -167,3 +167,34 @@ test('by keyboard alone somebody adds a tag, removes it, takes that back, and re
   expect([added, removed, await tags()]).toEqual([['exam'], [], ['exam']]);
   expect((await tenant.admin.get(`/files/${id}/download`)).bytes.toString()).toBe('first');
 });
+
+test('by keyboard alone somebody is asked before the trash is emptied, keeps it, and then empties it', async () => {
+  const [page, keyboard] = await shown('Waste', { 'old.txt': 'old', 'plan.txt': 'plan' });
+  const trashed = async (): Promise<string[]> =>
+    (await tenant.admin.get('/trash')).body.data.map(({ name }: { name: string }) => name);
+  await keyboard.tabTo('old.txt');
+  await keyboard.press('Delete');
+  await said(page, '1 item moved to the trash');
+  await row(page, 'old.txt').waitFor({ state: 'detached' });
+  await keyboard.tabTo('Trash', 'Shift+Tab');
+  await keyboard.press('Enter');
+  await row(page, 'old.txt').waitFor();
+  await keyboard.held('going to the trash');
+
+  const question = page.getByRole('alertdialog', { name: 'Empty the trash?' });
+  await keyboard.use('Empty the trash');
+  await question.waitFor();
+  await keyboard.isAt('Cancel');
+  await keyboard.press('Enter');
+  await question.waitFor({ state: 'detached' });
+  await keyboard.isAt('Empty the trash');
+  const kept = await trashed();
+  await keyboard.press('Enter');
+  await question.waitFor();
+  await keyboard.use('Empty the trash');
+  await said(page, 'The trash is empty');
+  await question.waitFor({ state: 'detached' });
+  await keyboard.held('emptying the trash');
+
+  expect([kept, await trashed()]).toEqual([['old.txt'], []]);
+});
