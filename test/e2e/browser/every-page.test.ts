@@ -91,8 +91,10 @@ test.each([...ROUTES, '/account'])(`%s ${CHECKED}`, async (path) => {
   expect(await shown.findings()).toEqual([]);
 });
 
-test(`the API reference ${CHECKED.replace('%%', '%')}`, async () => {
-  await openSignedIn('/api/v1/reference');
+test(`the API reference with an operation ${CHECKED.replace('%%', '%')}`, async () => {
+  await openSignedIn('/api/v1/reference#createFolder');
+  await shown.page.locator('details#createFolder').getByText('Requests are sent as').waitFor();
+  await shown.settled();
 
   expect(await shown.findings()).toEqual([]);
 });
