@@ -38,8 +38,13 @@ beforeAll(async () => {
   administrator = await firstAdministrator(where, tenant);
   samples = await makeReadSamples(where, tenant, lms, browser);
   const page = await browser.page();
-  // What one page chose, such as pictures in place of rows, does not hold for the next.
-  await page.addInitScript('try { localStorage.clear(); } catch { /* a frame without an origin has none */ }');
+  // What one page chose, such as pictures in place of rows, does not hold for the next, nor do its uploads.
+  await page.addInitScript(`try {
+    localStorage.clear();
+    indexedDB.deleteDatabase('carrel-uploads');
+  } catch { /* a frame without an origin has none */ }`);
+  // Uploads that are under way ask before their page is left.
+  page.on('dialog', (dialog) => void dialog.accept());
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'UTC' });
   shown = await LookedAt.of(page);
@@ -49,8 +54,9 @@ afterAll(async () => {
   await Promise.all([browser?.close(), lms?.stop()]);
 });
 
-async function open({ at, isSignedOut = false, reach }: ReadPage): Promise<void> {
+async function open({ at, isSignedOut = false, hasMore = false, isUnderWay = false, reach }: ReadPage): Promise<void> {
   const { page } = shown;
+  if (hasMore) await samples.addMore();
   if (isSignedOut) await page.context().clearCookies();
   else if (!isSignedIn) {
     await shown.open(addressOf(tenant, '/files'));
@@ -59,7 +65,7 @@ async function open({ at, isSignedOut = false, reach }: ReadPage): Promise<void>
   isSignedIn = !isSignedOut;
   await shown.open(addressOf(tenant, at(samples)));
   await reach?.(page);
-  await shown.settled();
+  if (!isUnderWay) await shown.settled();
 }
 
 test.each(READ_PAGES.map((page) => [page.name, page] as const))(

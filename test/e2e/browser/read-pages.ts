@@ -1,6 +1,6 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { endSession, fromMenu } from './app.ts';
-import { PASSWORD, type ReadSamples } from './read-samples.ts';
+import { NOBODY, PASSWORD, type ReadSamples } from './read-samples.ts';
 
 /** A page whose tree is a reviewed text. */
 export interface ReadPage {
@@ -11,6 +11,10 @@ export interface ReadPage {
   readonly isSignedOut?: boolean;
   /** A selector. Default: the content, or the whole page of somebody who is not signed in. */
   readonly part?: string;
+  /** It shows what `addMore` adds. Such pages are read last. */
+  readonly hasMore?: boolean;
+  /** It shows requests that do not end. */
+  readonly isUnderWay?: boolean;
   /** What leads from the address to what is read. */
   readonly reach?: (page: Page) => Promise<unknown>;
 }
@@ -43,6 +47,20 @@ const detailsOf =
     await page.getByRole('tabpanel').waitFor();
   };
 const tab = (name: string) => (page: Page) => page.getByRole('tab', { name }).click();
+
+/** Uploads files of these names, and waits until the panel says `until`. `answer` decides what becomes of each file. */
+const uploading =
+  (names: readonly string[], answer: (route: Route) => Promise<void> | undefined, until: string) =>
+  async (page: Page): Promise<void> => {
+    await page.route('**/api/v1/files', (route) => (route.request().method() === 'POST' ? answer(route) : route.continue()));
+    await page.evaluate('window.showOpenFilePicker = undefined');
+    await button('Upload')(page);
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('menuitem', { name: 'Upload files' }).click();
+    const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('Third line') });
+    await (await choosing).setFiles(names.map(file));
+    await page.locator('.upload-panel').getByText(until).first().waitFor();
+  };
 
 const files = (): string => '/files';
 const folder = ({ folderId }: ReadSamples): string => `/files/${folderId}`;
@@ -121,6 +139,52 @@ const OF_FILES: readonly ReadPage[] = [
   { name: 'preview-of-text', at: files, reach: previewOf('Plan.txt') },
   { name: 'preview-of-picture', at: folder, reach: previewOf('Map.png') },
   { name: 'preview-of-pdf', at: folder, reach: previewOf('Report.pdf') },
+  { name: 'preview-of-markdown', at: folder, reach: previewOf('Notes.md') },
+  { name: 'optimise', at: folder, reach: menuOf('Report.pdf', 'Optimise PDF …') },
+  {
+    name: 'uploads-sending',
+    at: files,
+    part: '.upload-panel',
+    isUnderWay: true,
+    // When the page is left, the request that was held goes on: nothing comes of it, since the name is taken.
+    reach: uploading(['Plan.txt'], () => undefined, 'Uploading 1 file'),
+  },
+  {
+    name: 'uploads-asking',
+    at: files,
+    part: '.upload-panel',
+    reach: uploading(['Plan.txt'], (route) => route.continue(), '1 file has a name that is taken.'),
+  },
+  {
+    name: 'uploads-failed',
+    at: files,
+    part: '.upload-panel',
+    reach: uploading(
+      ['First.txt'],
+      (route) => route.fulfill({ status: 413, json: { error: 'payload_too_large', message: 'It is too large.' } }),
+      '1 file could not be uploaded',
+    ),
+  },
+  {
+    name: 'uploads-done',
+    at: files,
+    part: '.upload-panel',
+    // Nothing of the tenant changes, which the pages after it show.
+    reach: uploading(
+      ['First.txt', 'Second.txt'],
+      (route) => route.fulfill({ status: 201, json: { id: NOBODY } }),
+      '2 files uploaded',
+    ),
+  },
+  {
+    name: 'no-connection',
+    at: files,
+    part: '.connection-note',
+    reach: async (page) => {
+      await page.context().setOffline(true);
+      await page.locator('.connection-note').waitFor();
+    },
+  },
   { name: 'recent', at: () => '/recent' },
   { name: 'shared', at: () => '/shared' },
   { name: 'links', at: () => '/links' },
@@ -153,9 +217,19 @@ const OF_ADMINISTRATION: readonly ReadPage[] = [
   { name: 'new-person', at: () => '/admin/people', reach: opens('Add person') },
   { name: 'person', at: ({ personId }) => `/admin/people/${personId}` },
   { name: 'groups', at: () => '/admin/groups' },
+  { name: 'new-group', at: () => '/admin/groups', reach: opens('Add group') },
   { name: 'group', at: ({ groupId }) => `/admin/groups/${groupId}` },
   { name: 'usage', at: () => '/admin/usage' },
   { name: 'lms', at: () => '/admin/lms' },
+  {
+    name: 'connect-lms',
+    at: () => '/admin/lms',
+    reach: async (page) => {
+      await opens('Connect an LMS')(page);
+      await button('Make address')(page);
+      await dialog(page).getByLabel('Address for the LMS').waitFor();
+    },
+  },
   { name: 'registration', at: ({ registrationId }) => `/admin/lms/${registrationId}` },
   { name: 'webhooks', at: () => '/admin/webhooks' },
   { name: 'new-webhook', at: () => '/admin/webhooks', reach: opens('Add webhook') },
@@ -173,12 +247,37 @@ const OF_ADMINISTRATION: readonly ReadPage[] = [
   { name: 'link-rules', at: () => '/admin/links' },
   { name: 'tenant', at: () => '/admin/tenant' },
   { name: 'audit', at: () => '/admin/audit?what=group.create' },
+  {
+    name: 'reference',
+    at: () => '/api/v1/reference#createFolder',
+    part: 'details#createFolder',
+    reach: (page) => page.locator('details#createFolder').getByText('Requests are sent as Mira Falk.').waitFor(),
+  },
 ];
 
-/** Each page that is read, those first that nobody has to sign in for. */
+const essays = ({ essaysId }: ReadSamples): string => `/files/${essaysId}`;
+
+const WITH_MORE: readonly ReadPage[] = [
+  { name: 'preview-of-code', at: essays, reach: previewOf('Lesson.py') },
+  { name: 'preview-of-recording', at: essays, reach: previewOf('Bells.wav') },
+  { name: 'unpack', at: essays, reach: menuOf('Weeks.zip', 'Unpack here …') },
+  {
+    name: 'delivery',
+    at: () => '/admin/webhooks',
+    reach: async (page) => {
+      await page.getByRole('link', { name: /\/team-[0-9a-f]+$/ }).click();
+      await page.getByRole('row', { name: /user\.updated Delivered/ }).waitFor();
+      await button('user.updated')(page);
+      await dialog(page).getByRole('region', { name: 'What is sent' }).waitFor();
+    },
+  },
+];
+
+/** Each page that is read: those first that nobody has to sign in for, and last those that show what is added then. */
 export const READ_PAGES: readonly ReadPage[] = [
   ...BEFORE_SIGN_IN.map((page) => ({ part: WHOLE, ...page, isSignedOut: true })),
   ...OF_FILES,
   ...OF_WORK,
   ...OF_ADMINISTRATION,
+  ...WITH_MORE.map((page) => ({ ...page, hasMore: true })),
 ];

@@ -1,17 +1,21 @@
 import type { TestBrowser } from '../../support/clients/chromium.ts';
 import { jobEnd } from '../../support/clients/batches.ts';
 import { textPdf } from '../../support/data/pdfs.ts';
-import { greyPng } from '../../support/data/small-media.ts';
+import { greyPng, wav } from '../../support/data/small-media.ts';
+import { zipBytes } from '../../support/data/zip-bytes.ts';
 import { INSTRUCTOR, type Launch, LEARNER } from '../../../pkg/local/demo/lms/claims.ts';
 import type { Lms } from '../../../pkg/local/demo/lms/lms.ts';
 import { type DemoTenant, waitReady } from '../../support/programs/demo-tenant.ts';
 import { apply, type Platform } from '../../support/programs/platform.ts';
 import type { Names } from '../../support/clients/accessibility-tree.ts';
+import { waitFor } from '../../support/wait.ts';
 import { courseShown, registration } from './course.ts';
 
 /** A tenant with one thing of each kind, whose pages read the same in each run. */
 export interface ReadSamples {
   readonly folderId: string;
+  /** A folder that is empty until `addMore`. */
+  readonly essaysId: string;
   readonly jobId: string;
   readonly groupId: string;
   readonly personId: string;
@@ -23,11 +27,13 @@ export interface ReadSamples {
   readonly link: Readonly<Record<'file' | 'locked' | 'download' | 'upload', string>>;
   /** The address of a launch of a person into the course. */
   readonly launch: (as: 'instructor' | 'learner') => string;
+  /** Adds, once, what the lists and sums of other pages would show: a recording, a program, an archive and a delivery. */
+  readonly addMore: () => Promise<void>;
   /** What differs from run to run. */
   readonly names: Names;
 }
 
-const NOBODY = '00000000-0000-4000-8000-000000000000';
+export const NOBODY = '00000000-0000-4000-8000-000000000000';
 export const PASSWORD = 'four unrelated words';
 const A_DAY = new Date('2026-01-05T08:00:00Z');
 const COURSE = { id: 'history-1', title: 'History' };
@@ -76,8 +82,11 @@ export async function makeReadSamples(where: Platform, tenant: DemoTenant, lms: 
     arguments: { key: 'place', value: 'Coast', value_type: 'string' },
   });
   await jobEnd(tenant.admin, jobId);
+  let adding: Promise<void> | undefined;
   return {
     folderId,
+    essaysId,
+    addMore: () => (adding ??= addMore(where, tenant, essaysId)),
     jobId,
     ...people,
     scheduleId: schedule.id,
@@ -93,6 +102,30 @@ export async function makeReadSamples(where: Platform, tenant: DemoTenant, lms: 
       [tenant.name, 'TENANT'],
     ],
   };
+}
+
+async function addMore(where: Platform, tenant: DemoTenant, folder_id: string): Promise<void> {
+  const { admin, namespace, name } = tenant;
+  const put = (file: string, type: string, content: Buffer): Promise<unknown> =>
+    admin.upload('/files', { name: file, type, file: content, fields: { folder_id } });
+  await put('Bells.wav', 'audio/wav', wav(1));
+  await put('Lesson.py', 'text/x-python', Buffer.from('for week in range(3):\n    print(week)\n'));
+  await put('Weeks.zip', 'application/zip', zipBytes([{ name: 'week 1.txt', content: 'Plan.' }]));
+  const url = `http://receiver.localhost:${where.port}/${namespace}`;
+  await apply(where, {
+    apiVersion: 'carrel.dev/v1alpha1',
+    kind: 'Webhook',
+    metadata: { name, namespace },
+    spec: { tenantRef: { name }, url, events: ['user.updated'] },
+  });
+  await waitReady(where, namespace, `webhook/${name}`);
+  const { data } = (await admin.get('/webhooks')).body;
+  const { id } = data.find((webhook: { url: string }) => webhook.url === url);
+  await poster(tenant)(`/webhooks/${id}/test`, { event: 'user.updated' });
+  await waitFor('the delivery of the test', async () => {
+    const [delivery] = (await admin.get(`/webhooks/${id}/deliveries`)).body.data;
+    return delivery?.status === 'delivered';
+  });
 }
 
 /** Returns how to make something by the first administrator. Throws when it is refused. */

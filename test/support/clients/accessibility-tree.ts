@@ -13,6 +13,8 @@ const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*';
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'ID'],
   [/\b(?:[0-9a-f]{32}){1,2}\b/g, 'TOKEN'],
+  [/(?<=\/register\/)[\w-]{43}/g, 'TOKEN'],
+  [/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g, 'TIMESTAMP'],
   [new RegExp(`\\b(?:${DAY}, )?${MONTH} \\d{1,2}(?:, \\d{4})?\\b`, 'g'), 'DATE'],
   [/\b\d{1,2}:\d{2}(?::\d{2})?(?:\s[AP]M)?(?:\s(?:UTC|GMT[+-]?\d*))?/g, 'TIME'],
   [/\b\d+ (?:sec|min|hr)\b/g, 'DURATION'],
