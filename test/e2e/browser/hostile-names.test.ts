@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { textPdf } from '../../support/data/pdfs.ts';
 import { type DemoTenant, demoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { addressOf, type Credentials, firstAdministrator, openAs } from './app.ts';
+import { addressOf, type Credentials, firstAdministrator, fromMenu, openAs, openShare } from './app.ts';
 
 interface Sent {
   readonly name: string;
@@ -25,6 +25,19 @@ const sent = (name: string, mimeType: string, content: string | Uint8Array, show
   buffer: Buffer.from(content),
   shows,
 });
+
+const FOLDER = '<b onclick=top.ran=1>Földer ילדים';
+/** What is searched for, the names in which it is, and what is marked in them. */
+const SEARCHES: readonly (readonly [words: string, names: RegExp, marks: readonly string[]])[] = [
+  ['onerror', /onerror/, ['onerror', 'onerror', 'onerror']],
+  ['<svg onload', /<svg onload/, ['onload', 'svg', 'svg']],
+  ['script', /script/, ['script', 'script', 'script']],
+  ['%3Cb%3E', /%3Cb%3E/, ['3Cb', '3E']],
+  ['עולם', /עולם/, ['עולם']],
+  ['日本語', /日本語/, ['日本語']],
+  ['字字字', /字字字/, ['字'.repeat(251)]],
+  ['Földer', /Földer/, ['Földer']],
+];
 
 const where = await platform();
 let tenant: DemoTenant;
@@ -80,11 +93,36 @@ function watched(page: Page): string[] {
   return faults;
 }
 
-async function open(path: string): Promise<{ page: Page; faults: string[] }> {
+interface Opened {
+  readonly page: Page;
+  readonly faults: string[];
+  /** The documents of frames that show a file. */
+  readonly framed: Response[];
+}
+
+async function open(path: string): Promise<Opened> {
   const page = await browser.page();
   const faults = watched(page);
+  const framed: Response[] = [];
+  page.on('response', (reply) => {
+    if (reply.url().endsWith('/preview-frame')) framed.push(reply);
+  });
   await page.goto(addressOf(tenant, path));
-  return { page, faults };
+  return { page, faults, framed };
+}
+
+/** The frame with a file has no origin, and a policy by which it runs files of the build alone and reaches nothing. */
+async function expectShutIn({ page, framed }: Opened): Promise<void> {
+  const { origin } = new URL(tenant.apiUrl);
+  const frame = await waitFor('the frame', () => page.frames().find((one) => one.url().endsWith('/preview-frame')));
+  const policy = await framed[0]?.headerValue('content-security-policy');
+
+  expect(await frame.evaluate('self.origin')).toBe('null');
+  expect(policy).toMatch(/^sandbox allow-scripts; default-src 'none'; /);
+  expect(policy).toContain("connect-src 'none'");
+  expect(policy).toContain(`script-src ${origin}/assets/ 'wasm-unsafe-eval';`);
+  expect(policy).toContain(`frame-ancestors ${origin}`);
+  expect(await framed[0]?.headerValue('connection-allowlist')).toBe(`("${origin}/assets/*")`);
 }
 
 const textsOf = async (page: Page, selector: string): Promise<readonly string[]> =>
@@ -95,7 +133,7 @@ test('files of hostile and foreign names arrive by the page with their names and
   expect(files.filter(({ name }) => name.length > 200).map(({ name }) => name.length)).toEqual([255, 255]);
   ({
     body: { id: folder },
-  } = await tenant.admin.post('/folders', { name: '<b onclick=top.ran=1>Földer ילדים' }));
+  } = await tenant.admin.post('/folders', { name: FOLDER }));
   const page = await openAs(browser, tenant, administrator, `/files/${folder}`);
   const faults = watched(page);
   await page.evaluate('window.showOpenFilePicker = undefined');
@@ -123,16 +161,60 @@ test('files of hostile and foreign names arrive by the page with their names and
 
 test('the preview shows each file by its name, and runs nothing of it', async () => {
   for (const { name, shows, mimeType } of files) {
-    const { page, faults } = await open(`/files/${folder}?preview=${ids.get(name)}`);
+    const opened = await open(`/files/${folder}?preview=${ids.get(name)}`);
+    const { page, faults } = opened;
     const dialog = page.getByRole('dialog', { name, exact: true });
     await dialog.waitFor();
     if (mimeType === 'image/svg+xml') await dialog.getByRole('img', { name, exact: true }).waitFor();
-    else if (/pdf|markdown/.test(mimeType)) await page.frameLocator('iframe').getByText(shows).first().waitFor();
-    else await dialog.getByText(shows).first().waitFor();
+    else if (/pdf|markdown/.test(mimeType)) {
+      await page.frameLocator('iframe').getByText(shows).first().waitFor();
+      await expectShutIn(opened);
+    } else await dialog.getByText(shows).first().waitFor();
 
     expect([name, await ranOn(page), faults]).toEqual([name, undefined, []]);
     await page.close();
   }
+});
+
+test('a search finds each name as it is, marks the words in it, and says what was searched for', async () => {
+  for (const [words, found, marks] of SEARCHES) {
+    const names = [...NAMES(), FOLDER].filter((name) => found.test(name));
+    const { page, faults } = await open(`/search?q=${encodeURIComponent(words)}`);
+    await waitFor(`what ${words} finds`, async () => (await textsOf(page, '.files-open')).length === names.length);
+
+    expect([await textsOf(page, '.files-open'), await textsOf(page, '.files-open mark')]).toEqual([names, marks]);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(`Results for “${words}”`);
+    expect([words, await ranOn(page), faults]).toEqual([words, undefined, []]);
+    await page.close();
+  }
+});
+
+test('the details and the dialog that shares say each name as it is', async () => {
+  const { page, faults } = await open(`/files/${folder}`);
+  for (const { name } of files) {
+    await fromMenu(page, name, 'Details');
+    const details = page.getByRole('complementary', { name, exact: true });
+    await details.waitFor();
+    const title = await details.getByRole('heading', { level: 2 }).first().textContent();
+    const dialog = await openShare(page, name);
+    const question = await dialog.getByRole('heading', { level: 2 }).textContent();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+
+    expect([title, question]).toEqual([name, `Share “${name}”`]);
+  }
+
+  expect([await ranOn(page), faults]).toEqual([undefined, []]);
+});
+
+test('the list of links has each name as it is', async () => {
+  for (const id of ids.values()) await tenant.admin.post(`/files/${id}/share`, {});
+  const { page, faults } = await open('/links');
+  const named = async (): Promise<string[]> => [...new Set(await textsOf(page, '.links-name'))];
+  await waitFor('the links of all files', async () => (await named()).length === files.length);
+
+  expect(await named()).toEqual(NAMES());
+  expect([await ranOn(page), faults]).toEqual([undefined, []]);
 });
 
 test('the page of a link shows each name, and what is saved has the bytes', async () => {
@@ -175,4 +257,13 @@ test('a public folder, the items of a job and the audit log have each name as it
 
   expect([await textsOf(shared.page, '.share-open'), await textsOf(jobs.page, '.jobs-item-name')]).toEqual([NAMES(), NAMES()]);
   for (const { page, faults } of [shared, jobs, audit]) expect([await ranOn(page), faults]).toEqual([undefined, []]);
+});
+
+test('the trash has each name as it is', async () => {
+  for (const id of ids.values()) await tenant.admin.delete(`/files/${id}`);
+  const { page, faults } = await open('/trash');
+  await waitFor('all files in the trash', async () => (await textsOf(page, '.files-open')).length === files.length);
+
+  expect(await textsOf(page, '.files-open')).toEqual(NAMES());
+  expect([await ranOn(page), faults]).toEqual([undefined, []]);
 });
