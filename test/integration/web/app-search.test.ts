@@ -163,6 +163,20 @@ test('all that a tag finds is selected at once, beyond the first page, and goes 
   expect([...(await filesOf(person)).keys()]).toEqual(['stays.txt']);
 });
 
+test('a filter that is chosen before the search for new words has begun stays chosen', async () => {
+  const person = await tenant.user();
+  await add(person, ['cells.txt', 'cells.png', 'other.txt']);
+  const page = await pageOf(browser, tenant, person, '/search?kind=image%2F*');
+  await shows(page, 'cells.png');
+  // The pause before a search begins is as long as the test needs to choose.
+  await page.evaluate('{ const later = setTimeout; setTimeout = (run, ms) => later(run, ms === 250 ? 3_000 : ms); }');
+  await page.getByRole('searchbox', { name: 'Search files' }).fill('cells');
+  await filter(page, 'Kind').selectOption('Text');
+  await shows(page, 'cells.txt');
+
+  expect(new URL(page.url()).search).toBe('?kind=text%2F*&q=cells');
+});
+
 test('the address of a tag that is gone says so, and finds nothing', async () => {
   const person = await tenant.user();
   await add(person, ['a.txt']);

@@ -31,15 +31,18 @@ export function SearchField() {
     if (!isOwn.current) setText(asked);
     isOwn.current = false;
   }, [asked, isSearch]);
+  /** A filter may be chosen before the search begins. */
+  const begin = useRef((): void => undefined);
+  begin.current = () => {
+    isOwn.current = true;
+    const q = text.trim();
+    if (q === '' && isBegun.current && !isFiltered) return history.back();
+    isBegun.current ||= !isSearch;
+    route(searchAddress({ ...(isSearch ? query : folder === undefined ? {} : { folder }), q }), isSearch);
+  };
   useEffect(() => {
     if (text.trim() === asked.trim()) return undefined;
-    const timer = setTimeout(() => {
-      isOwn.current = true;
-      const q = text.trim();
-      if (q === '' && isBegun.current && !isFiltered) return history.back();
-      isBegun.current ||= !isSearch;
-      route(searchAddress({ ...(isSearch ? query : folder === undefined ? {} : { folder }), q }), isSearch);
-    }, PAUSE_MS);
+    const timer = setTimeout(() => begin.current(), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const focus = (): void => {
