@@ -162,6 +162,7 @@ test.each<[Fault, readonly [number, string, boolean]]>([
     await own.fail(undefined);
     await waitFor('it to serve again', async () => (await translate(tenant.admin)).status === 200);
   } finally {
+    textMs = HELPER_LIMITS.textMs;
     await own.close();
   }
 });
