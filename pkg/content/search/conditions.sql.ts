@@ -45,3 +45,9 @@ export const conditionsOfFiles = (query: SearchQuery, params: Parameters): strin
   ...(query.size_min === undefined ? [] : [`f.size >= ${params.add(query.size_min)}`]),
   ...(query.size_max === undefined ? [] : [`f.size <= ${params.add(query.size_max)}`]),
 ];
+
+/** Returns the conditions of folders `d` alone: a folder is not in itself. */
+export const conditionsOfFolders = (query: SearchQuery, params: Parameters): string[] => [
+  ...conditionsOf('d', query, params),
+  ...(query.folder_id === undefined ? [] : [`d.uuid <> ${params.add(query.folder_id)}`]),
+];

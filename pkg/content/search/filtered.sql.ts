@@ -2,7 +2,7 @@ import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, tim
 import { type FileFilter, filteredList } from '../lists/file-filter.sql.ts';
 import { waysToFiles } from '../lists/file-list.sql.ts';
 import { taggedFiles } from '../lists/tag-filter.sql.ts';
-import { conditionsOf, conditionsOfFiles, isOfFiles, type Searcher, seenFolders } from './conditions.sql.ts';
+import { conditionsOf, conditionsOfFiles, conditionsOfFolders, isOfFiles, type Searcher, seenFolders } from './conditions.sql.ts';
 import type { SearchQuery } from './search.schema.ts';
 
 /** A result of a search without words. */
@@ -100,7 +100,7 @@ const IN_SEEN: FileFilter = {
 
 /** OFFSET 0 keeps the planner from reading all folders of the tenant in the order of the page. */
 function foldersFound(query: SearchQuery, request: Request, params: Parameters): string {
-  const conditions = ['d.id IN (TABLE seen)', ...conditionsOf('d', query, params), ...FOLDERS.after(request, params)];
+  const conditions = ['d.id IN (TABLE seen)', ...conditionsOfFolders(query, params), ...FOLDERS.after(request, params)];
   return `(SELECT 'folder' AS kind, d.uuid, d.id * 2 + ${KINDS.folder} AS id, d.updated_at
       FROM (SELECT * FROM folders d WHERE ${conditions.join(' AND ')} OFFSET 0) d
       ORDER BY ${FOLDERS.orderBy(request)} LIMIT ${params.add(request.limit + 1)})`;

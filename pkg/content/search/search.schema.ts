@@ -32,7 +32,7 @@ const Size = queryInteger(0, Number.MAX_SAFE_INTEGER).meta({ example: 1_048_576 
 
 const FILTERS = {
   type: z.enum(['file', 'folder']).optional(),
-  folder_id: Uuid.optional().describe('in that folder and all below'),
+  folder_id: Uuid.optional().describe('in that folder and all below; not the folder itself'),
   owner: Uuid.optional(),
   mime_type: MimeFilter.optional().describe('files only'),
   tag: TagName.optional().describe('files with this tag of the caller, by name or id'),

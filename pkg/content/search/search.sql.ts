@@ -2,7 +2,7 @@ import { integerKey, keyset, type KeysetRequest, Parameters, type Statement } fr
 import { GUESTS } from '../lists/file-list.sql.ts';
 import { foldedName, nameContains } from '../model/names/names.sql.ts';
 import { taggedFiles } from '../lists/tag-filter.sql.ts';
-import { conditionsOf, conditionsOfFiles, isOfFiles, type Searcher, seenFolders } from './conditions.sql.ts';
+import { conditionsOf, conditionsOfFiles, conditionsOfFolders, isOfFiles, type Searcher, seenFolders } from './conditions.sql.ts';
 import type { SearchQuery } from './search.schema.ts';
 
 /** The results of a search, best first. */
@@ -97,7 +97,7 @@ function pointsOf(word: string): string {
 
 function foldersFound(named: readonly string[], query: SearchQuery, params: Parameters): string {
   const folded = foldedName('d.name');
-  const conditions = [...conditionsOf('d', query, params), ...named.map((word) => nameContains(folded, word))];
+  const conditions = [...conditionsOfFolders(query, params), ...named.map((word) => nameContains(folded, word))];
   return `(SELECT 'folder' AS kind, d.uuid, d.id * 2 + 1 AS id, ${folded} AS folded FROM folders d
     WHERE d.id IN (TABLE seen) AND ${conditions.join(' AND ')} LIMIT ${CANDIDATES_MAX})`;
 }
