@@ -15,7 +15,7 @@ export const de: Texts<typeof en> = {
   editTitle: '{name} bearbeiten',
   quota: 'Erlaubter Speicherplatz',
   unit: 'Einheit',
-  quotaWrong: 'Geben Sie eine Zahl ein, etwa 10 oder 2,5.',
+  quotaWrong: 'Geben Sie eine Zahl wie 1000 oder 2,5 ein, ohne Tausendertrennzeichen.',
 
   about: 'Über die Person',
   email: 'E-Mail-Adresse',

@@ -12,7 +12,7 @@ export const en = {
   editTitle: 'Edit {name}',
   quota: 'Storage they may use',
   unit: 'Unit',
-  quotaWrong: 'Enter a number, such as 10 or 2.5.',
+  quotaWrong: 'Enter a number such as 1000 or 2.5, without separators of thousands.',
 
   about: 'About',
   email: 'E-mail address',

@@ -37,7 +37,13 @@ test('an administrator finds a person by role and state, and changes name and qu
   await form.getByLabel('Name that others see (optional)').fill('Barbara Liskov');
   await form.getByLabel('Storage they may use').fill('much');
   await form.getByRole('button', { name: 'Save' }).click();
-  await form.getByText('Enter a number, such as 10 or 2.5.').waitFor();
+  const refusal = form.getByText('Enter a number such as 1000 or 2.5, without separators of thousands.');
+  await refusal.waitFor();
+  await form.getByLabel('Storage they may use').fill('1');
+  await refusal.waitFor({ state: 'detached' });
+  await form.getByLabel('Storage they may use').fill('1,000');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await refusal.waitFor();
   await form.getByLabel('Storage they may use').fill('2.5');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Barbara Liskov' }).waitFor();

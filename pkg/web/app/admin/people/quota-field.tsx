@@ -2,7 +2,9 @@ import { useState } from 'preact/hooks';
 import type { FieldProps } from '../../../design/field.tsx';
 import { Select } from '../../../design/select.tsx';
 import { TextField } from '../../../design/text-field.tsx';
+import { locale } from '../../../text/language.ts';
 import { t } from '../../../text/person.ts';
+import { numberToType, typedNumber } from './typed-number.ts';
 
 /** As in sizes: 1 kB is 1,024 bytes. */
 const UNITS = { MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 } as const;
@@ -19,13 +21,13 @@ interface Props {
 /** A size as a number with a unit. */
 export function QuotaField({ bytes, onBytes, error }: Props) {
   const [unit, setUnit] = useState<Unit>(() => NAMES.findLast((name) => bytes >= UNITS[name]) ?? 'MB');
-  const [text, setText] = useState(() => String(Number((bytes / UNITS[unit]).toFixed(3))));
+  const [text, setText] = useState(() => numberToType(bytes / UNITS[unit], locale()));
   const change = (typed: string, of: Unit): void => {
     setText(typed);
     setUnit(of);
-    const number = Number(typed.trim().replace(',', '.'));
-    const whole = Math.round(number * UNITS[of]);
-    onBytes(typed.trim() === '' || !(number >= 0) || !Number.isSafeInteger(whole) ? undefined : whole);
+    const number = typedNumber(typed, locale());
+    const whole = number === undefined ? undefined : Math.round(number * UNITS[of]);
+    onBytes(Number.isSafeInteger(whole) ? whole : undefined);
   };
   return (
     <div class="person-quota">
