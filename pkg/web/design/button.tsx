@@ -47,12 +47,14 @@ interface LinkProps {
   readonly icon?: IconName | undefined;
   /** The browser saves what the address answers. */
   readonly isDownload?: boolean | undefined;
+  /** Of what is saved; without one the answer's own, or one of the browser. */
+  readonly fileName?: string;
   readonly children: Props['children'];
 }
 
 /** A link that looks like a button: it leads somewhere. */
-export const LinkButton = ({ href, kind = 'secondary', icon, isDownload = false, children }: LinkProps) => (
-  <a href={href} class={classes('c-button', `c-button-${kind}`)} {...(isDownload ? { download: '' } : {})}>
+export const LinkButton = ({ href, kind = 'secondary', icon, isDownload = false, fileName = '', children }: LinkProps) => (
+  <a href={href} class={classes('c-button', `c-button-${kind}`)} {...(isDownload ? { download: fileName } : {})}>
     {icon && <Icon name={icon} />}
     <span class="c-button-text">{children}</span>
   </a>

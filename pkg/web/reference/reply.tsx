@@ -10,7 +10,7 @@ interface Answered {
 /** What came back of a request: a reply with a text or a file, or no reply. */
 export type Received =
   | ({ readonly kind: 'text'; readonly text: string } & Answered)
-  | ({ readonly kind: 'file'; readonly size: number; readonly address: string } & Answered)
+  | ({ readonly kind: 'file'; readonly name: string; readonly size: number; readonly address: string } & Answered)
   | { readonly kind: 'failed'; readonly message: string };
 
 export function Reply({ received }: { received: Received }) {
@@ -24,7 +24,7 @@ export function Reply({ received }: { received: Received }) {
       {received.kind === 'file' ? (
         <p class="r-send">
           <span>{received.size.toLocaleString('en')} bytes</span>
-          <LinkButton href={received.address} isDownload>
+          <LinkButton href={received.address} isDownload fileName={received.name}>
             Save the body
           </LinkButton>
         </p>

@@ -33,7 +33,7 @@ export function requestOf({ method, path, inputs, body }: Operation, base: strin
         });
       }),
   ).toString();
-  const address = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(valueOf(name)));
+  const address = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(valueOf(name).trim()));
   const headers = Object.fromEntries(
     filled.filter((input) => input.in === 'header').map(({ name }) => [name, valueOf(name)] as const),
   );

@@ -89,6 +89,34 @@ test('a request has what was entered: a JSON body, a parameter of the path, and 
   expect(await get.getByRole('region', { name: 'Body of the reply' }).textContent()).toContain('validation_failed');
 });
 
+test('a request that is sent before the session is known waits for it, and is sent in its name', async () => {
+  const { page, username } = await signedIn();
+  let release = (): void => undefined;
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/api/v1/auth/refresh', async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await page.goto(`${tenant.url}${REFERENCE}#getCurrentUser`);
+  await page.reload();
+  const me = operation(page, 'getCurrentUser');
+  await me.getByText('Looking for your session …').waitFor();
+  await me.getByRole('button', { name: 'Send GET' }).click();
+  release();
+  await answered(me, '200');
+
+  const body = JSON.parse((await me.getByRole('region', { name: 'Body of the reply' }).textContent()) ?? '');
+  expect(body.username).toBe(username);
+});
+
+test('on a narrow screen the form of a file fits', async () => {
+  const { page } = await reference('#uploadFile');
+  await page.setViewportSize({ width: 320, height: 640 });
+  await operation(page, 'uploadFile').locator('input[type=file]').first().scrollIntoViewIfNeeded();
+
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+});
+
 test('a file is uploaded and its bytes are saved, by the forms alone', async () => {
   const { page } = await signedIn('#uploadFile');
   const upload = operation(page, 'uploadFile');
@@ -101,13 +129,15 @@ test('a file is uploaded and its bytes are saved, by the forms alone', async () 
 
   await page.goto(`${tenant.url}${REFERENCE}#downloadFile`);
   const download = operation(page, 'downloadFile');
-  await download.getByLabel('id (path, required)').fill(id);
+  // As an id is pasted from a text.
+  await download.getByLabel('id (path, required)').fill(` ${id} `);
   await download.getByRole('button', { name: 'Send GET' }).click();
   const saving = page.waitForEvent('download');
   await download.getByRole('link', { name: 'Save the body' }).click();
-  const saved = await readFile(await (await saving).path());
+  const file = await saving;
 
-  expect([...saved]).toEqual([0, 1, 2]);
+  expect(file.suggestedFilename()).toBe('a.bin');
+  expect([...(await readFile(await file.path()))]).toEqual([0, 1, 2]);
 });
 
 test('without a session the page says so, and sends requests without a token', async () => {
