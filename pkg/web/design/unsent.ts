@@ -37,6 +37,14 @@ export function discardUnsent(root: ParentNode): void {
   }
 }
 
+/** Notes what a form sends. Call what it returns once that is saved: unsent is then only what has been entered since. */
+export function noteSending(form: HTMLFormElement): () => void {
+  const sent = controlsOf(form).map((control) => [control, valueOf(control)] as const);
+  return () => {
+    for (const [control, value] of sent) before.set(control, value);
+  };
+}
+
 /** The person has signed out: what they entered is nobody's. */
 export function forgetUnsent(): void {
   changed = new WeakSet();

@@ -164,6 +164,34 @@ test('a number of days that is typed in part does not remove the rule', async ()
   expect((await tenant.admin.get('/settings')).body.share_links).toMatchObject({ max_days: 40, folder_uploads: false });
 });
 
+test('what is entered while the rules for links are being saved stays, and is saved by the next Save', async () => {
+  const page = await administrator('/admin/links');
+  const days = page.getByLabel('Links end after (days)');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/api/v1/settings', async (route) => {
+    if (route.request().method() === 'PATCH') await held.promise;
+    await route.continue();
+  });
+  const save = page.getByRole('button', { name: 'Save' });
+  const saved = () =>
+    page.waitForResponse((one) => one.url().endsWith('/settings') && one.request().method() === 'PATCH' && one.ok());
+  await days.fill('50');
+  const sent = page.waitForRequest((one) => one.method() === 'PATCH');
+  await save.click();
+  await sent;
+  await days.fill('60');
+  const done = saved();
+  held.resolve();
+  await done;
+  await page.getByText('The rules are saved.').waitFor();
+  const first = await tenant.admin.get('/settings');
+
+  await Promise.all([saved(), save.click()]);
+
+  expect([first.body.share_links.max_days, await days.inputValue()]).toEqual([50, '60']);
+  expect((await tenant.admin.get('/settings')).body.share_links.max_days).toBe(60);
+});
+
 test('the form of a schedule says that one’s tags could not be loaded, rather than that there are none', async () => {
   const page = await administrator('/admin/schedules');
   await page.route('**/api/v1/tags?*', (route) => route.abort());

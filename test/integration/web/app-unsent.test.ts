@@ -214,6 +214,20 @@ test('Back asks before it takes a half-filled form away', async () => {
   expect([after, pathOf(page)]).toEqual([['/admin/links', '30'], '/recent']);
 });
 
+test('what a form that stays has saved is not asked about, what is typed afterwards is', async () => {
+  const { page, days } = await halfFilled();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The rules are saved.').waitFor();
+  const afterSaving = await page.evaluate(LEAVING);
+  await days.fill('31');
+  const afterTyping = await page.evaluate(LEAVING);
+
+  expect([afterSaving, afterTyping]).toEqual([true, false]);
+});
+
+/** False: the page would ask. */
+const LEAVING = `dispatchEvent(new Event('beforeunload', { cancelable: true }))`;
+
 /** Does something at which the browser asks whether the page may be left; returns what it asked, and stays. */
 async function askedBy(page: Page, act: () => Promise<unknown>): Promise<string> {
   const [dialog] = await Promise.all([page.waitForEvent('dialog'), act()]);

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Settings } from '../../api/operations.generated.ts';
 import { Notice } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
@@ -7,6 +7,7 @@ import { hasHalfTyped } from '../../design/half-typed.ts';
 import { Skeleton } from '../../design/skeleton.tsx';
 import { TextField } from '../../design/text-field.tsx';
 import { toasts } from '../../design/toasts.ts';
+import { noteSending } from '../../design/unsent.ts';
 import { t } from '../../text/admin.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
@@ -25,26 +26,32 @@ export function LinkRulesPage() {
     <AdminPage title={t('rules.title')}>
       {problem && <PageProblem problem={problem} onRetry={reload} />}
       {!value && !problem && <Skeleton label={t('loading')} />}
-      {value && <Rules key={value.etag} settings={value} onSaved={reload} />}
+      {value && <Rules settings={value} />}
     </AdminPage>
   );
 }
 
-function Rules({ settings, onSaved }: { readonly settings: Settings; readonly onSaved: () => void }) {
+function Rules({ settings }: { readonly settings: Settings }) {
   const client = useClient();
+  const form = useRef<HTMLFormElement>(null);
   const { managed_by, ...current } = settings.share_links;
   const [rules, setRules] = useState(current);
   const [days, setDays] = useState(String(current.max_days ?? ''));
+  // Of the last reply: what is entered while a change is on its way stays, and is saved by the next one.
+  const [ifMatch, setIfMatch] = useState(settings.etag);
   const isManaged = managed_by !== null;
   const { isBusy, problem, submit } = useSubmit(async () => {
     const max_days = days.trim() === '' ? null : Number(days);
-    await client.patch('/settings', { body: { share_links: { ...rules, max_days } }, ifMatch: settings.etag });
+    const sent = form.current && noteSending(form.current);
+    const { etag } = await client.patch('/settings', { body: { share_links: { ...rules, max_days } }, ifMatch });
+    setIfMatch(etag);
+    sent?.();
     toasts.show({ text: t('rules.saved'), tone: 'success' });
-    onSaved();
   });
   const ofDays = problem?.ofField('share_links.max_days');
   return (
     <form
+      ref={form}
       class="admin-form"
       noValidate
       onSubmit={(event) => {
