@@ -56,6 +56,17 @@ test('an administrator finds a person by role and state, and changes name and qu
   });
 });
 
+test('Save closes the form of a person in which nothing is changed', async () => {
+  const { user } = await tenant.user();
+  const page = await administrator(`/admin/people/${user.id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const form = page.getByRole('dialog', { name: `Edit ${user.username}` });
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+
+  expect((await shown(user.id)).etag).toBe(user.etag);
+});
+
 test('people are sorted by what they store', async () => {
   for (const [at, bytes] of [10, 5_000, 200].entries()) {
     const { api } = await tenant.user({ email: `hoards-${at}@example.org` });

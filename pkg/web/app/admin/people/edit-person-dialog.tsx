@@ -34,6 +34,8 @@ export function EditPersonDialog({ user, onClose, onChanged }: Props) {
       ...(display_name === user.display_name ? {} : { display_name }),
       ...(quota === undefined || quota === user.storage_quota ? {} : { storage_quota: quota }),
     };
+    // The API refuses a change of nothing.
+    if (Object.keys(body).length === 0) return onClose();
     onChanged(await client.patch('/users/{id}', { path: { id: user.id }, body, ifMatch: user.etag }));
   });
   const missing = (value: string): string | undefined => (isTried && value.trim() === '' ? t('required') : undefined);
