@@ -50,6 +50,23 @@ test('an administrator makes a group, adds people, removes one and takes it back
   ]);
 });
 
+test('“Try again” repeats the change of members that failed', async () => {
+  const { user } = await tenant.user();
+  const { body: group } = await tenant.admin.post('/groups', { name: 'Choir' });
+  const page = await administrator(`/admin/groups/${group.id}`);
+  await page.route('**/members/*', (route) => route.fulfill({ status: 500, json: {} }));
+  await page.getByRole('combobox', { name: 'Add a person' }).fill(user.username);
+  await page.getByRole('option', { name: user.username }).click();
+  const again = page.getByRole('button', { name: 'Try again' });
+  await again.waitFor();
+  await page.unroute('**/members/*');
+  await again.click();
+  await member(page, user.email).waitFor();
+  const isOnPicker = await page.getByRole('combobox').evaluate((input) => input.ownerDocument.activeElement === input);
+
+  expect([await again.count(), isOnPicker, await membersOf(group.id)]).toEqual([0, true, [user.username]]);
+});
+
 test('a name that another group has is refused at its field, and a group is deleted after a question', async () => {
   await tenant.admin.post('/groups', { name: 'Taken' });
   const { body: group } = await tenant.admin.post('/groups', { name: 'Going', description: 'Summer term' });

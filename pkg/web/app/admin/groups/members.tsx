@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Group, GroupMember } from '../../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../../api/problem.ts';
 import { Avatar } from '../../../design/avatar.tsx';
@@ -19,27 +19,39 @@ interface Props {
   readonly onChanged: () => void;
 }
 
+interface FailedChange {
+  readonly problem: ApiProblem;
+  /** Sends it once more. */
+  readonly again: () => void;
+}
+
 /** Who is in a group. Somebody who was removed comes back by "Undo". */
 export function Members({ group, mayChange, onChanged }: Props) {
   const client = useClient();
-  const [problem, setProblem] = useState<ApiProblem>();
+  const section = useRef<HTMLElement>(null);
+  const [failed, setFailed] = useState<FailedChange>();
   const members = usePages(
     (cursor, signal) =>
       client.get('/groups/{id}/members', { path: { id: group.id }, query: { limit: 50, sort: 'name', cursor }, signal }),
     [group.id],
   );
   const change = async (work: () => Promise<unknown>, done: () => void): Promise<void> => {
-    setProblem(undefined);
+    setFailed(undefined);
     try {
       await work();
       done();
     } catch (error) {
-      setProblem(problemOf(error));
+      setFailed({ problem: problemOf(error), again: () => void change(work, done) });
     }
     members.reload();
     onChanged();
   };
   const pathOf = (person: Person) => ({ path: { id: group.id, user_id: person.id } });
+  const repeat = (): void => {
+    // The button goes with its note.
+    section.current?.querySelector('input')?.focus();
+    failed?.again();
+  };
   const add = (person: Person | undefined): void => {
     if (!person) return;
     void change(
@@ -57,7 +69,7 @@ export function Members({ group, mayChange, onChanged }: Props) {
         }),
     );
   return (
-    <section class="group-part" aria-labelledby="group-members">
+    <section ref={section} class="group-part" aria-labelledby="group-members">
       <header class="admin-head">
         <h2 id="group-members">{t('membersTitle')}</h2>
         <span class="admin-quiet">{count('members', group.member_count)}</span>
@@ -72,9 +84,8 @@ export function Members({ group, mayChange, onChanged }: Props) {
           onChoose={add}
         />
       )}
-      {(problem ?? members.problem) && (
-        <ProblemNote problem={(problem ?? members.problem) as ApiProblem} onRetry={members.more} />
-      )}
+      {failed && <ProblemNote problem={failed.problem} onRetry={repeat} />}
+      {!failed && members.problem && <ProblemNote problem={members.problem} onRetry={members.more} />}
       {!members.items && !members.problem && <Skeleton kind="rows" label={t('loading')} />}
       {members.items?.length === 0 && <p role="status">{t('noMembers')}</p>}
       {members.items && members.items.length > 0 && (
