@@ -3,6 +3,7 @@ import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { RequestId } from '../design/request-id.tsx';
 import { t } from '../text/shell.ts';
+import { LoadAgain } from './load-again.tsx';
 import { problemText } from './problem-text.ts';
 import './problem-note.css';
 
@@ -31,6 +32,7 @@ export const ProblemNote = ({ problem, text = problemText(problem), onRetry }: P
           <RequestId id={problem.requestId} />
         </div>
       )}
+      {!onRetry && problem.code === 'precondition_failed' && <LoadAgain />}
       {onRetry && (
         <Button size="s" icon="refresh" onClick={onRetry}>
           {t('failure.retry')}

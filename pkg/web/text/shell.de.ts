@@ -54,6 +54,9 @@ export const de: Texts<typeof en> = {
 
   'failure.title': 'Das hat nicht funktioniert',
   'failure.retry': 'Erneut versuchen',
+  'failure.loadAgain': 'Neu laden',
+  'failure.reloading':
+    'Inzwischen wurde dies anderswo geändert und wird neu geladen. Sehen Sie es sich an und versuchen Sie es erneut.',
   'failure.code': 'Code',
 
   'notFound.title': 'Diese Seite gibt es nicht',

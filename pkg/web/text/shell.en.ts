@@ -50,6 +50,8 @@ export const en = {
 
   'failure.title': 'Something went wrong',
   'failure.retry': 'Try again',
+  'failure.loadAgain': 'Load again',
+  'failure.reloading': 'This was changed elsewhere meanwhile, and is being loaded again. Look at it, then try again.',
   'failure.code': 'Code',
 
   'notFound.title': 'There is no such page',

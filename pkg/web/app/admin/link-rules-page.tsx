@@ -11,6 +11,7 @@ import { noteSending } from '../../design/unsent.ts';
 import { t } from '../../text/admin.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
+import { Snapshot } from '../snapshot.tsx';
 import { useLoaded } from '../use-loaded.ts';
 import { AdminPage } from './admin-page.tsx';
 import { kubectlEdit } from './kubectl-line.ts';
@@ -26,7 +27,11 @@ export function LinkRulesPage() {
     <AdminPage title={t('rules.title')}>
       {problem && <PageProblem problem={problem} onRetry={reload} />}
       {!value && !problem && <Skeleton label={t('loading')} />}
-      {value && <Rules settings={value} />}
+      {value && (
+        <Snapshot of={value} load={() => client.get('/settings', {})}>
+          {(settings) => <Rules settings={settings} />}
+        </Snapshot>
+      )}
     </AdminPage>
   );
 }

@@ -9,6 +9,7 @@ import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/groups.ts';
 import { failureToast } from '../../failure-toast.ts';
 import { useClient, useMay } from '../../services.ts';
+import { Snapshot } from '../../snapshot.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
 import { BackLink } from '../../back-link.tsx';
@@ -67,14 +68,18 @@ function Actions({ group, onChanged }: { readonly group: Group; readonly onChang
         {t('delete')}
       </Button>
       {shown === 'edit' && (
-        <GroupDialog
-          group={group}
-          onClose={() => setShown(undefined)}
-          onSaved={() => {
-            setShown(undefined);
-            onChanged();
-          }}
-        />
+        <Snapshot of={group} load={() => client.get('/groups/{id}', { path: { id: group.id } })} onStale={onChanged}>
+          {(snapshot) => (
+            <GroupDialog
+              group={snapshot}
+              onClose={() => setShown(undefined)}
+              onSaved={() => {
+                setShown(undefined);
+                onChanged();
+              }}
+            />
+          )}
+        </Snapshot>
       )}
       {shown === 'delete' && (
         <Confirm

@@ -7,6 +7,7 @@ import { t as admin } from '../../../text/admin.ts';
 import { t } from '../../../text/person.ts';
 import { failureToast } from '../../failure-toast.ts';
 import { useClient, useMe } from '../../services.ts';
+import { Snapshot } from '../../snapshot.tsx';
 import { PasswordLinkDialog } from '../password-link-dialog.tsx';
 import { nameOf } from '../person-name.ts';
 import { RolesDialog } from '../roles-dialog.tsx';
@@ -40,6 +41,8 @@ export function usePersonActions({ onChanged, onDeleted }: Changes): Actions {
     close();
     onChanged(user);
   };
+  const load = ({ id }: User): Promise<User> => client.get('/users/{id}', { path: { id } });
+  const refresh = (user: User): void => void load(user).then(onChanged, () => undefined);
   const setActive = async (user: User, is_active: boolean): Promise<void> => {
     try {
       const now = await client.patch('/users/{id}', { path: { id: user.id }, body: { is_active }, ifMatch: user.etag });
@@ -51,7 +54,7 @@ export function usePersonActions({ onChanged, onDeleted }: Changes): Actions {
         toasts.show({ text: t('deactivated', { name }), action: undo });
       }
     } catch (error) {
-      failureToast(error);
+      failureToast(error, () => refresh(user));
     }
   };
   const activation = (user: User): MenuItem =>
@@ -80,22 +83,26 @@ export function usePersonActions({ onChanged, onDeleted }: Changes): Actions {
     },
   ];
   const dialog = shown && (
-    <>
-      {shown.dialog === 'edit' && <EditPersonDialog user={shown.user} onClose={close} onChanged={changed} />}
-      {shown.dialog === 'roles' && <RolesDialog user={shown.user} onClose={close} onChanged={changed} />}
-      {shown.dialog === 'password' && <PasswordLinkDialog user={shown.user} onClose={close} />}
-      {shown.dialog === 'signOut' && <SignOutDialog user={shown.user} onClose={close} />}
-      {shown.dialog === 'delete' && (
-        <DeletePersonDialog
-          user={shown.user}
-          onClose={close}
-          onDeleted={() => {
-            close();
-            onDeleted(shown.user);
-          }}
-        />
+    <Snapshot of={shown.user} load={() => load(shown.user)} onStale={() => refresh(shown.user)}>
+      {(user) => (
+        <>
+          {shown.dialog === 'edit' && <EditPersonDialog user={user} onClose={close} onChanged={changed} />}
+          {shown.dialog === 'roles' && <RolesDialog user={user} onClose={close} onChanged={changed} />}
+          {shown.dialog === 'password' && <PasswordLinkDialog user={user} onClose={close} />}
+          {shown.dialog === 'signOut' && <SignOutDialog user={user} onClose={close} />}
+          {shown.dialog === 'delete' && (
+            <DeletePersonDialog
+              user={user}
+              onClose={close}
+              onDeleted={() => {
+                close();
+                onDeleted(user);
+              }}
+            />
+          )}
+        </>
       )}
-    </>
+    </Snapshot>
   );
   return { itemsOf, open, dialog };
 }

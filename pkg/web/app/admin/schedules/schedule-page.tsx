@@ -17,6 +17,7 @@ import { failureToast } from '../../failure-toast.ts';
 import { JobRow } from '../../jobs/job-row.tsx';
 import { ProblemNote } from '../../problem-note.tsx';
 import { useClient, useMay } from '../../services.ts';
+import { Snapshot } from '../../snapshot.tsx';
 import { useLater } from '../../use-later.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { useNewest } from '../../use-newest.ts';
@@ -50,6 +51,7 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
   const [shown, setShown] = useState<'edit' | 'remove'>();
   const [ScheduleDialog, loadDialog] = useLater(async () => (await import('./schedule-dialog.tsx')).ScheduleDialog);
   const edit = async (): Promise<void> => setShown((await loadDialog()) ? 'edit' : undefined);
+  const close = (): void => setShown(undefined);
   const { id, name, active, etag, managed_by, managed_ref } = schedule;
   const isManaged = managed_by !== null;
   const path = { id };
@@ -64,7 +66,9 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
     }
   };
   const setActive = (isActive: boolean): void =>
-    void client.patch('/schedules/{id}', { path, body: { active: isActive }, ifMatch: etag }).then(onChange, failureToast);
+    void client
+      .patch('/schedules/{id}', { path, body: { active: isActive }, ifMatch: etag })
+      .then(onChange, (error: unknown) => failureToast(error, onChange));
   const tools = mayChange && (
     <span class="schedules-tools">
       <Button icon="play" onClick={() => void run()}>
@@ -103,19 +107,27 @@ function Loaded({ schedule, onChange }: { readonly schedule: Schedule; readonly 
         {active && <Upcoming schedule={schedule} />}
       </div>
       <Runs schedule={schedule} />
-      {shown === 'edit' && ScheduleDialog && (
-        <ScheduleDialog
-          schedule={schedule}
-          onClose={() => setShown(undefined)}
-          onSaved={() => {
-            setShown(undefined);
-            toasts.show({ text: t('saved'), tone: 'success' });
-            onChange();
-          }}
-        />
-      )}
-      {shown === 'remove' && (
-        <RemoveDialog schedule={schedule} onClose={() => setShown(undefined)} onRemoved={() => route('/admin/schedules')} />
+      {shown && (
+        <Snapshot of={schedule} load={() => client.get('/schedules/{id}', { path })} onStale={onChange}>
+          {(snapshot) => (
+            <>
+              {shown === 'edit' && ScheduleDialog && (
+                <ScheduleDialog
+                  schedule={snapshot}
+                  onClose={close}
+                  onSaved={() => {
+                    close();
+                    toasts.show({ text: t('saved'), tone: 'success' });
+                    onChange();
+                  }}
+                />
+              )}
+              {shown === 'remove' && (
+                <RemoveDialog schedule={snapshot} onClose={close} onRemoved={() => route('/admin/schedules')} />
+              )}
+            </>
+          )}
+        </Snapshot>
       )}
     </AdminPage>
   );

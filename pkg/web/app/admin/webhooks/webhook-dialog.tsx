@@ -28,14 +28,13 @@ export function WebhookDialog({ webhook, onClose, onMade, onChanged }: Props) {
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');
   const [events, setEvents] = useState<readonly EventName[]>(webhook?.events ?? ['file.created']);
-  // The page reads the webhook again while somebody types: what another person changes meanwhile is not overwritten.
-  const [ifMatch] = useState(webhook?.etag);
   const [isTried, setTried] = useState(false);
   const isComplete = url.trim() !== '' && events.length > 0;
   const { isBusy, problem, submit } = useSubmit(async (idempotencyKey) => {
     const body = { url: url.trim(), events: [...events], description: description.trim() || null };
     if (!webhook) return onMade?.(await client.post('/webhooks', { body, idempotencyKey }));
-    onChanged?.(await client.patch('/webhooks/{id}', { path: { id: webhook.id }, body, ifMatch, idempotencyKey }));
+    const path = { id: webhook.id };
+    onChanged?.(await client.patch('/webhooks/{id}', { path, body, ifMatch: webhook.etag, idempotencyKey }));
   });
   // An address that may not be called is refused as a whole, without a field.
   const ofUrl = problem?.ofField('url') ?? (problem?.code === 'address_refused' ? problem.inWords(problem.message) : undefined);

@@ -11,6 +11,7 @@ import { toasts } from '../../../design/toasts.ts';
 import { t } from '../../../text/webhooks.ts';
 import { failureToast } from '../../failure-toast.ts';
 import { useClient, useMay } from '../../services.ts';
+import { Snapshot } from '../../snapshot.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { AdminPage } from '../admin-page.tsx';
 import { BackLink } from '../../back-link.tsx';
@@ -57,7 +58,7 @@ function Loaded({ webhook, onChange }: { readonly webhook: Webhook; readonly onC
       await client.patch('/webhooks/{id}', { path: { id: webhook.id }, body: { active }, ifMatch: webhook.etag });
       onChange();
     } catch (error) {
-      failureToast(error);
+      failureToast(error, onChange);
     }
   };
   const tools = mayChange && (
@@ -117,29 +118,39 @@ function Loaded({ webhook, onChange }: { readonly webhook: Webhook; readonly onC
           onChange();
         }}
       />
-      {shown === 'edit' && (
-        <WebhookDialog
-          webhook={webhook}
-          onClose={close}
-          onChanged={() => {
-            close();
-            toasts.show({ text: t('saved'), tone: 'success' });
-            onChange();
-          }}
-        />
+      {shown && (
+        <Snapshot of={webhook} load={() => client.get('/webhooks/{id}', { path: { id: webhook.id } })} onStale={onChange}>
+          {(snapshot) => (
+            <>
+              {shown === 'edit' && (
+                <WebhookDialog
+                  webhook={snapshot}
+                  onClose={close}
+                  onChanged={() => {
+                    close();
+                    toasts.show({ text: t('saved'), tone: 'success' });
+                    onChange();
+                  }}
+                />
+              )}
+              {shown === 'rotate' && (
+                <RotateDialog
+                  webhook={snapshot}
+                  onClose={close}
+                  onRotated={(made) => {
+                    close();
+                    setSecret(made);
+                    onChange();
+                  }}
+                />
+              )}
+              {shown === 'remove' && (
+                <RemoveDialog webhook={snapshot} onClose={close} onRemoved={() => route('/admin/webhooks')} />
+              )}
+            </>
+          )}
+        </Snapshot>
       )}
-      {shown === 'rotate' && (
-        <RotateDialog
-          webhook={webhook}
-          onClose={close}
-          onRotated={(made) => {
-            close();
-            setSecret(made);
-            onChange();
-          }}
-        />
-      )}
-      {shown === 'remove' && <RemoveDialog webhook={webhook} onClose={close} onRemoved={() => route('/admin/webhooks')} />}
       {shown === 'test' && (
         <TestDialog
           webhook={webhook}
