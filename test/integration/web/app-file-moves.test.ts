@@ -109,6 +109,17 @@ test('the list of shortcuts names the key that copies what is dropped', async ()
   expect(await term.locator('xpath=following-sibling::dd').textContent()).toBe('CtrlDrag');
 });
 
+test('what is cut by a menu or by the selection says that it waits to be pasted, as the key does', async () => {
+  const { page } = await personWith(browser, tenant, 'one.txt', 'two.txt');
+  await row(page, 'one.txt').click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Cut' }).click();
+  await page.getByText('1 item cut: paste it in another folder').first().waitFor();
+  await select(page, 'one.txt');
+  await select(page, 'two.txt', ['ControlOrMeta']);
+  await toolbar(page, 'Cut').click();
+  await page.getByText('2 items cut: paste them in another folder').first().waitFor();
+});
+
 test('Undo puts what was moved back where it was: after a drag, after the dialog, and after cut and paste', async () => {
   const files = ['Here/four.txt', 'one.txt', 'three.txt', 'two.txt'];
   const { page, person } = await personWith(browser, tenant, ...files, 'There/');

@@ -1,6 +1,6 @@
 import type { MenuItem, MenuItems } from '../../design/menu.tsx';
 import { t } from '../../text/files.ts';
-import { clip } from './clipboard.ts';
+import { take } from './clipboard.ts';
 import { extensions, menuItemsOf } from './entry-actions.ts';
 import { type Entry, isReadOnly } from './entry.ts';
 import type { FileActions } from './use-file-actions.tsx';
@@ -49,7 +49,7 @@ export function entryMenu(wants: Wants): MenuItems {
       mayChange && { label: t('rename'), icon: 'edit', shortcut: 'F2', isDisabled: isFixed, onSelect: () => onRename(entry) },
     mayChange && { label: t('move'), icon: 'move', isDisabled: isFixed, onSelect: () => actions.askDestination('move', entries) },
     mayWrite && { label: t('copy'), icon: 'copy', onSelect: () => actions.askDestination('copy', entries) },
-    mayChange && { label: t('cut'), icon: 'cut', isDisabled: isFixed, onSelect: () => clip.set({ kind: 'cut', entries }) },
+    mayChange && { label: t('cut'), icon: 'cut', isDisabled: isFixed, onSelect: () => take('cut', entries) },
     isOne && { label: t('details'), icon: 'info', onSelect: () => onDetails(entry) },
     mayChange && 'separator',
     mayChange && {

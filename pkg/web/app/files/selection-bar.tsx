@@ -4,7 +4,7 @@ import { countOf, type Selection } from '../../design/grid/selection.ts';
 import { IconButton } from '../../design/icon-button.tsx';
 import { count, t } from '../../text/files.ts';
 import { failureToast } from '../failure-toast.ts';
-import { clip } from './clipboard.ts';
+import { take } from './clipboard.ts';
 import type { Entry } from './entry.ts';
 import { TagMenu } from './details/tag-menu.tsx';
 import type { FileActions } from './use-file-actions.tsx';
@@ -61,9 +61,7 @@ export function SelectionBar({ list, selection, total, actions, isTrash, mayWrit
               onClick={withChosen((entries) => actions.askDestination('copy', entries))}
             />
           )}
-          {mayChange && (
-            <IconButton icon="cut" label={t('cut')} onClick={withChosen((entries) => clip.set({ kind: 'cut', entries }))} />
-          )}
+          {mayChange && <IconButton icon="cut" label={t('cut')} onClick={withChosen((entries) => take('cut', entries))} />}
           <TagMenu onChoose={(tag) => withChosen((entries) => actions.setTag(entries, tag.id, true))()} />
           <TagMenu isRemoval onChoose={(tag) => withChosen((entries) => actions.setTag(entries, tag.id, false))()} />
           {mayChange && <IconButton icon="trash" label={t('delete')} onClick={withChosen(actions.trash)} />}

@@ -1,10 +1,10 @@
 import { isAbort } from '../../api/problem.ts';
 import { toasts } from '../../design/toast.tsx';
-import { count, t } from '../../text/files.ts';
+import { t } from '../../text/files.ts';
 import { failureToast } from '../failure-toast.ts';
 import { IS_MAC, type Shortcut, shortcuts } from '../shell/shortcuts.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
-import { clip } from './clipboard.ts';
+import { clip, take } from './clipboard.ts';
 import { type Entry, isMovable } from './entry.ts';
 import type { FileActions } from './use-file-actions.tsx';
 
@@ -41,12 +41,6 @@ export function useListShortcuts(wants: Wants): (event: KeyboardEvent, entry: En
     if (entries.length > 0 && free.length === 0) toasts.show({ text: t('readOnly') });
     return free;
   };
-  const take = async (kind: 'cut' | 'copy', entry: Entry | undefined): Promise<void> => {
-    const entries = kind === 'copy' ? await meant(entry) : changeable(await meant(entry));
-    if (entries.length === 0) return;
-    clip.set({ kind, entries });
-    toasts.show({ text: kind === 'cut' ? count('cutDone', entries.length) : count('copyDone', entries.length) });
-  };
   const isFolder = folderId !== undefined;
   const ofRows: readonly ListKey[] = [
     ...(isTrash ? [] : [{ keys: 'Enter', label: t('open') }]),
@@ -59,8 +53,8 @@ export function useListShortcuts(wants: Wants): (event: KeyboardEvent, entry: En
   const ofEntries: readonly ListKey[] = [
     { keys: 'F2', label: t('rename'), does: (entry) => entry && changeable([entry]).forEach(onRename) },
     { keys: 'Delete', label: t('delete'), does: async (entry) => actions.trash(changeable(await meant(entry))) },
-    { keys: 'Mod+x', label: t('cut'), does: (entry) => take('cut', entry) },
-    { keys: 'Mod+c', label: t('keyCopy'), does: (entry) => take('copy', entry) },
+    { keys: 'Mod+x', label: t('cut'), does: async (entry) => take('cut', changeable(await meant(entry))) },
+    { keys: 'Mod+c', label: t('keyCopy'), does: async (entry) => take('copy', await meant(entry)) },
     ...(isFolder ? [{ keys: 'Mod+v', label: t('paste'), run: paste }] : []),
     { keys: `${IS_MAC ? 'Alt' : 'Ctrl'}+${t('keyDrag')}`, label: t('dragCopy') },
     { keys: 'Alt+Enter', label: t('details'), does: (entry) => entry && onDetails(entry) },
