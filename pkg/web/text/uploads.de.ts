@@ -24,6 +24,8 @@ export const de: Texts<typeof en> = {
   paused: 'Uploads sind angehalten',
   'uploaded.one': '{count} Datei hochgeladen',
   'uploaded.other': '{count} Dateien hochgeladen',
+  'skipped.one': '{count} Datei übersprungen',
+  'skipped.other': '{count} Dateien übersprungen',
   nothing: 'Keine Uploads',
   'failures.one': '{count} Datei konnte nicht hochgeladen werden',
   'failures.other': '{count} Dateien konnten nicht hochgeladen werden',

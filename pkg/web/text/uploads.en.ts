@@ -21,6 +21,8 @@ export const en = {
   paused: 'Uploads are paused',
   'uploaded.one': '{count} file uploaded',
   'uploaded.other': '{count} files uploaded',
+  'skipped.one': '{count} file skipped',
+  'skipped.other': '{count} files skipped',
   nothing: 'No uploads',
   'failures.one': '{count} file could not be uploaded',
   'failures.other': '{count} files could not be uploaded',

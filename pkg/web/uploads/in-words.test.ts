@@ -26,6 +26,20 @@ test('a row shows bytes, speed and remaining time of what is being sent', () => 
 
   const upload = queue.get(1);
   expect(upload && stateInWords(upload, queue)).toBe('2 MB of 10 MB · 1 MB/s · 8 sec left');
+  queue.hold = { reason: 'offline' };
+  expect(upload && stateInWords(upload, queue)).toBe('2 MB of 10 MB');
+});
+
+test('when all files were skipped, the panel says that, and not that there were none', () => {
+  const queue = queueOf({ now: 0 }, task(MIB), task(MIB));
+  for (const id of [1, 2]) {
+    queue.take();
+    queue.sending(id);
+    queue.failed(id, { code: 'name_conflict', message: '' });
+  }
+  queue.answer('skip');
+
+  expect(summaryInWords(queue.summary(), undefined)).toEqual({ title: '2 files skipped', detail: '' });
 });
 
 test('an interrupted upload says what the person has to do, one whose file has changed that it starts anew', () => {

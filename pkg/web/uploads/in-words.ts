@@ -23,7 +23,8 @@ export function stateInWords(upload: Upload, queue: Queue): string {
   switch (upload.state) {
     case 'sending': {
       const { bytesPerSecond, secondsLeft } = queue.speedOf(upload.id);
-      if (bytesPerSecond === undefined || secondsLeft === undefined) return t('state.sending', { sent, size });
+      const isKnown = bytesPerSecond !== undefined && secondsLeft !== undefined;
+      if (!isKnown || queue.hold?.reason === 'offline') return t('state.sending', { sent, size });
       const [speed, left] = [speedInWords(bytesPerSecond), durationInWords(secondsLeft)];
       return t('state.sendingSpeed', { sent, size, speed, left });
     }
@@ -93,5 +94,6 @@ export function summaryInWords(summary: Summary, found: number | undefined): { r
   }
   if (number.conflict + number.interrupted > 0) return { title: t('stopped'), detail };
   if (number.failed > 0) return { title: count('failures', number.failed), detail };
+  if (number.done === 0 && number.skipped > 0) return { title: count('skipped', number.skipped), detail: '' };
   return { title: number.done > 0 ? count('uploaded', number.done) : t('nothing'), detail: total > number.done ? detail : '' };
 }
