@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { classes } from './classes.ts';
+import { showFirstError } from './first-error.ts';
 import { IconButton } from './icon-button.tsx';
 import { Status } from './status.tsx';
 import { holdsUnsent, onceDiscarded } from './unsent.ts';
@@ -17,7 +18,10 @@ interface Props {
   readonly children: ComponentChildren;
   /** The buttons below, the one that does it last. */
   readonly actions?: ComponentChildren;
-  /** Makes it a form: its submit button and Enter in a field call this. */
+  /**
+   * Makes it a form: its submit button and Enter in a field call this. The focus goes to the first error that is shown then, or
+   * once it is no longer held.
+   */
   readonly onSubmit?: ((form: HTMLFormElement) => void) | undefined;
   /** It cannot be left now: something runs, or there is nothing behind it to return to. */
   readonly isHeld?: boolean | undefined;
@@ -32,6 +36,9 @@ export function Dialog(props: Props) {
   const { title, closeLabel, onClose, children, actions, onSubmit, isHeld = false, size = 'm', role = 'dialog', isText } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
+  const form = useRef<HTMLFormElement>(null);
+  /** How often it was submitted: the same errors are shown again. */
+  const [submits, setSubmits] = useState(0);
   const heading = useId();
   useLayoutEffect(() => {
     const shown = dialog.current;
@@ -45,6 +52,10 @@ export function Dialog(props: Props) {
       if (caret !== undefined && former === document.activeElement) former?.setSelectionRange?.(caret, caret);
     };
   }, []);
+
+  useLayoutEffect(() => {
+    if (submits > 0 && !isHeld && form.current) showFirstError(form.current);
+  }, [submits, isHeld]);
 
   const close = (): void => onceDiscarded(dialog.current, onClose);
   const cancel = (event: Event): void => {
@@ -68,6 +79,7 @@ export function Dialog(props: Props) {
   );
   const submit = (event: Event): void => {
     event.preventDefault();
+    setSubmits(submits + 1);
     onSubmit?.(event.currentTarget as HTMLFormElement);
   };
   return (
@@ -89,7 +101,7 @@ export function Dialog(props: Props) {
         {!isHeld && <IconButton icon="close" label={closeLabel} onClick={close} />}
       </div>
       {onSubmit ? (
-        <form class="c-dialog-form" noValidate onSubmit={submit}>
+        <form ref={form} class="c-dialog-form" noValidate onSubmit={submit}>
           {body}
         </form>
       ) : (

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { Button } from '../../../design/button.tsx';
 import { t } from '../../../text/schedules.ts';
 import { useClient } from '../../services.ts';
@@ -18,6 +18,7 @@ interface Props {
 
 /** A folder, shown by its path. */
 export function FolderField({ label, folder, onFolder, error }: Props) {
+  const note = useId();
   const [isChoosing, setChoosing] = useState(false);
   const [Destination, loadDestination] = useLater(
     async () => (await import('../../files/destination-dialog.tsx')).DestinationDialog,
@@ -27,11 +28,15 @@ export function FolderField({ label, folder, onFolder, error }: Props) {
       <p>
         <span class="c-field-label">{label}</span> {folder ? <FolderPath id={folder.id} /> : '–'}
       </p>
-      <Button icon="folder" onClick={() => void loadDestination().then(setChoosing)}>
+      <Button
+        icon="folder"
+        {...(error === undefined ? {} : { 'data-invalid': '', 'aria-describedby': note })}
+        onClick={() => void loadDestination().then(setChoosing)}
+      >
         {t('chooseFolder')}
       </Button>
       {error !== undefined && (
-        <p role="alert" class="c-field-error">
+        <p id={note} class="c-field-error">
           {error}
         </p>
       )}
