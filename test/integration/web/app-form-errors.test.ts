@@ -26,6 +26,56 @@ async function opened(path: string, name: string): Promise<{ readonly page: Page
   return { page, form };
 }
 
+const schedules = async () => (await tenant.admin.get('/schedules')).body.data as readonly { name: string; cron: string }[];
+
+test('a day of the month can be deleted and typed, and what is no day is refused at its field', async () => {
+  const { form } = await opened('/admin/schedules', 'Add schedule');
+  await form.getByLabel('Name').fill('Month end');
+  await form.getByLabel('How often').selectOption('Every month');
+  const day = form.getByLabel('Day of the month');
+  const runs = form.getByRole('region', { name: 'The next runs' }).getByRole('listitem');
+  await day.press('End');
+  await day.press('Backspace');
+  const emptied = await day.inputValue();
+  await day.pressSequentially('5');
+  await waitFor('five runs on a fifth', async () => {
+    const texts = await runs.allInnerTexts();
+    return texts.length === 5 && texts.every((text) => / 5, /.test(text));
+  });
+  await day.press('Backspace');
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.getByText('Enter a day from 1 to 31.').waitFor();
+  await day.fill('32');
+  await waitFor('no run of a day that there is not', async () => (await runs.count()) === 0);
+  const refused = await form.getByText('Enter a day from 1 to 31.').count();
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await day.fill('31');
+  await runs.first().waitFor();
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.waitFor({ state: 'detached' });
+
+  expect([emptied, refused]).toEqual(['', 1]);
+  expect((await schedules()).filter(({ name }) => name === 'Month end')).toEqual([
+    expect.objectContaining({ cron: '0 3 31 * *' }),
+  ]);
+});
+
+test('a time can be emptied, and is asked for before a schedule is saved', async () => {
+  const { form } = await opened('/admin/schedules', 'Add schedule');
+  await form.getByLabel('Name').fill('Early');
+  const time = form.getByLabel('Time', { exact: true });
+  await time.press('Backspace');
+  const emptied = await time.inputValue();
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.getByText('Enter a time.').waitFor();
+  await time.fill('04:30');
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  await form.waitFor({ state: 'detached' });
+
+  expect(emptied).toBe('');
+  expect((await schedules()).filter(({ name }) => name === 'Early')).toEqual([expect.objectContaining({ cron: '30 4 * * *' })]);
+});
+
 /** Says whether somebody sees the middle of an element, which is neither scrolled away nor covered. */
 const isSeen = (element: Locator): Promise<boolean> =>
   element.evaluate((node) => {

@@ -15,7 +15,7 @@ import { type BatchDraft, batchOf, draftOf, NEW_BATCH } from './batch.ts';
 import { BatchFields } from './batch-fields.tsx';
 import { FolderField, type Folder } from './folder-field.tsx';
 import { NextRuns } from './next-runs.tsx';
-import { cronOf, NIGHTLY, timesOf } from './times.ts';
+import { cronOf, faultOf, NIGHTLY, timesOf } from './times.ts';
 import { TimesFields } from './times-fields.tsx';
 import { Trial } from './trial.tsx';
 
@@ -59,9 +59,11 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
   const [catchUp, setCatchUp] = useState(schedule?.catch_up ?? true);
   const [isTried, setTried] = useState(false);
   const cron = cronOf(times);
-  const asked = useSettled(cron);
+  const hasCron = faultOf(times) === undefined;
+  const asked = useSettled(hasCron ? cron : undefined);
   const upcoming = useLoaded(
-    (signal) => client.get('/schedules/times', { query: { cron: asked, time_zone: zone }, signal }),
+    async (signal) =>
+      asked === undefined ? undefined : client.get('/schedules/times', { query: { cron: asked, time_zone: zone }, signal }),
     [asked, zone],
   );
   const tags = useLoaded(
@@ -77,7 +79,7 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
   // Of another batch, before a change of the form, a trial says nothing.
   const tried = batch && trial?.key === key ? trial : undefined;
   const isBatchMissing = kind === 'batch' && !isFixed && batch === undefined;
-  const isComplete = name.trim() !== '' && (!isExport || folder !== undefined) && !isBatchMissing;
+  const isComplete = name.trim() !== '' && hasCron && (!isExport || folder !== undefined) && !isBatchMissing;
   const isUntried = kind === 'batch' && !isFixed && tried?.state !== 'done' && key !== keyOf(former);
 
   const { isBusy, problem, submit } = useSubmit(async (idempotencyKey) => {
@@ -159,7 +161,7 @@ export function ScheduleDialog({ schedule, onClose, onSaved }: Props) {
       )}
       {kind === 'batch' && !isFixed && <BatchFields draft={draft} onDraft={setDraft} tags={tags.value} isTried={isTried} />}
       {tags.problem && <ProblemNote problem={tags.problem} onRetry={tags.reload} />}
-      <TimesFields times={times} onTimes={setTimes} zone={zone} onZone={setZone} cronError={ofCron} />
+      <TimesFields times={times} onTimes={setTimes} zone={zone} onZone={setZone} cronError={ofCron} isTried={isTried} />
       {upcoming.problem && ofCron === undefined && <ProblemNote problem={upcoming.problem} onRetry={upcoming.reload} />}
       {upcoming.value && <NextRuns times={upcoming.value.times} zone={zone} heading="h3" />}
       <Checkbox label={t('catchUp')} hint={t('catchUpHint')} isChecked={catchUp} onChange={setCatchUp} />

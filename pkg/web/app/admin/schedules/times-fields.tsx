@@ -2,7 +2,7 @@ import type { FieldProps } from '../../../design/field.tsx';
 import { Select } from '../../../design/select.tsx';
 import { TextField } from '../../../design/text-field.tsx';
 import { t } from '../../../text/schedules.ts';
-import { type Often, OFTEN, type Times, weekdayInWords } from './times.ts';
+import { faultOf, type Often, OFTEN, type Times, weekdayInWords } from './times.ts';
 
 /** Monday first; 0 is Sunday. */
 const WEEK = [1, 2, 3, 4, 5, 6, 0] as const;
@@ -14,12 +14,15 @@ interface Props {
   readonly zone: string;
   readonly onZone: (zone: string) => void;
   readonly cronError: FieldProps['error'];
+  /** Says what is missing. */
+  readonly isTried: boolean;
 }
 
 /** When a schedule runs: by a few choices, or by an expression. */
-export function TimesFields({ times, onTimes, zone, onZone, cronError }: Props) {
+export function TimesFields({ times, onTimes, zone, onZone, cronError, isTried }: Props) {
   const { often, time, weekday, day, cron } = times;
   const change = (changes: Partial<Times>): void => onTimes({ ...times, ...changes });
+  const fault = faultOf(times);
   const hasTime = often !== 'hourly' && often !== 'cron';
   return (
     <div class="schedules-times">
@@ -45,8 +48,9 @@ export function TimesFields({ times, onTimes, zone, onZone, cronError }: Props) 
           min={1}
           max={31}
           inputmode="numeric"
-          value={String(day)}
-          onValue={(value) => change({ day: Math.min(Math.max(Number(value), 1), 31) })}
+          value={day}
+          onValue={(value) => change({ day: value })}
+          error={fault === 'day' && (isTried || day !== '') ? t('dayWrong') : undefined}
         />
       )}
       {hasTime && (
@@ -55,13 +59,14 @@ export function TimesFields({ times, onTimes, zone, onZone, cronError }: Props) 
           {...{ type: 'time' as 'text' }}
           value={time}
           required
-          onValue={(value) => change({ time: value || time })}
+          onValue={(value) => change({ time: value })}
+          error={fault === 'time' && isTried ? t('timeMissing') : undefined}
         />
       )}
       {often === 'hourly' && (
         <Select
           label={t('minute')}
-          value={time.slice(3)}
+          value={time.slice(3) || '00'}
           onValue={(value) => change({ time: `00:${value}` })}
           options={MINUTES.map((value) => ({ value, label: value }))}
         />

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { cronInWords, cronOf, timesOf } from './times.ts';
+import { cronInWords, cronOf, faultOf, NIGHTLY, timesOf } from './times.ts';
 
 test('what the form can say comes back from its expression', () => {
   const expressions = ['15 * * * *', '0 3 * * *', '30 2 * * mon-fri', '5 23 * * sun', '0 6 31 * *'];
@@ -32,4 +32,19 @@ test('an expression is said in words', () => {
   expect(cronInWords('0 3 * * *')).toMatch(/^Every day at 3:00\s?AM$|^Every day at 03:00$/);
   expect(cronInWords('0 3 * * mon')).toContain('Every Monday at');
   expect(cronInWords('*/5 * * * *')).toBe('At */5 * * * *');
+});
+
+test('a form has no expression without a day of a month and a time, where it needs them', () => {
+  const monthly = { ...NIGHTLY, often: 'monthly' } as const;
+  const faulty = ['', '0', '00', '32', '5.0', '1e1', '-1'].map((day) => faultOf({ ...monthly, day }));
+  const right = ['1', '05', '31'].map((day) => [faultOf({ ...monthly, day }), cronOf({ ...monthly, day })]);
+
+  expect(new Set(faulty)).toEqual(new Set(['day']));
+  expect(right).toEqual([
+    [undefined, '0 3 1 * *'],
+    [undefined, '0 3 5 * *'],
+    [undefined, '0 3 31 * *'],
+  ]);
+  expect(faultOf({ ...NIGHTLY, time: '', day: '' })).toBe('time');
+  expect(faultOf({ ...NIGHTLY, often: 'hourly', time: '', day: '' })).toBe(undefined);
 });
