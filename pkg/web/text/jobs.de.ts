@@ -122,6 +122,7 @@ export const de: Texts<typeof en> = {
 
   items: 'Einträge',
   itemsNone: 'Keine Einträge.',
+  itemsOfAnother: 'Die Einträge dieses Auftrags sieht nur, wer ihn angefordert hat.',
   itemFilter: 'Zeigen',
   'item.all': 'Alle',
   'item.queued': 'Wartet',

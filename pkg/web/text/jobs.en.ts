@@ -118,6 +118,7 @@ export const en = {
 
   items: 'Items',
   itemsNone: 'No items.',
+  itemsOfAnother: 'Only the person who asked for this job sees its items.',
   itemFilter: 'Show',
   'item.all': 'All',
   'item.queued': 'Waiting',

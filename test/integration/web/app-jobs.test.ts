@@ -189,6 +189,25 @@ test('administrators see whose each job is, and not what it is about', async () 
   expect(await page.getByRole('main').innerText()).not.toContain('private.txt');
 });
 
+test("administrators see of another person's job that its items are that person's, without an error", async () => {
+  const person = await tenant.user();
+  const { body: folder } = await person.api.post('/folders', { name: 'There' });
+  const id = await upload(person, 'taken.txt', Buffer.from('a'), 'text/plain');
+  await person.api.upload('/files', { name: 'taken.txt', file: Buffer.from('b'), fields: { folder_id: folder.id } });
+  const items = [{ type: 'file', id }];
+  const { body: job } = await person.api.post('/batch', { operation: 'move', items, arguments: { folder_id: folder.id } });
+  await waitFor('the batch', async () => (await person.api.get(`/jobs/${job.id}`)).body.progress.failed === 1);
+  const page = await openSignedIn(browser, tenant, tenant.administrator, '/files');
+  const asked: string[] = [];
+  page.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+  await page.goto(`${tenant.url}/jobs/${job.id}`);
+  await page.getByText('Only the person who asked for this job sees its items.').waitFor();
+  await page.getByText('1 of 1 item, 1 failed').waitFor();
+
+  expect([await page.getByRole('alert').count(), await page.getByRole('heading', { level: 2 }).count()]).toEqual([0, 0]);
+  expect(asked.filter((path) => path.endsWith('/items'))).toEqual([]);
+});
+
 const OF_HELPERS = /Translate|Optimise|Unpack/;
 
 test('the menu of a file has the helpers that are configured, and no other', async () => {

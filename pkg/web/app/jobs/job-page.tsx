@@ -44,6 +44,8 @@ export function JobPage() {
 
 function Shown({ job }: { readonly job: Job }) {
   const { route } = useLocation();
+  const { user } = useMe();
+  const isOwn = job.requested_by?.id === user.id;
   const words = progressInWords(job);
   return (
     <>
@@ -61,8 +63,12 @@ function Shown({ job }: { readonly job: Job }) {
         <Outcome job={job} />
         <Times job={job} />
       </section>
-      {job.progress.failed > 0 && !isActive(job) && <Reasons job={job} onRetried={(next) => route(`/jobs/${next.id}`)} />}
-      {job.progress.total > 0 && <Items job={job} />}
+      {isOwn && job.progress.failed > 0 && !isActive(job) && (
+        <Reasons job={job} onRetried={(next) => route(`/jobs/${next.id}`)} />
+      )}
+      {isOwn && job.progress.total > 0 && <Items job={job} />}
+      {/* The API shows an administrator neither the items nor what they are about. */}
+      {!isOwn && job.requested_by && job.progress.total > 0 && <p class="jobs-quiet">{t('itemsOfAnother')}</p>}
     </>
   );
 }
