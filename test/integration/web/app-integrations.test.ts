@@ -276,6 +276,32 @@ test('the results of a column of the grade book are shown to whoever asks for th
   ]);
 });
 
+test('whoever is in a long roster and was never here has their name in the grade book and beside their grade', async () => {
+  const { tenant, at } = grading;
+  const large = await rosterCourse(tenant, at);
+  large.enrolMany(230);
+  await large.sync();
+  const people = await large.people({});
+  // Of the second reply of members.
+  const { lms_user_id: last, name } = people[220] ?? { lms_user_id: '', name: '' };
+  const path = `/lti/contexts/${large.id}/line-items`;
+  const { body: column } = await large.api.post(path, { label: 'Oral', score_maximum: 10 });
+  const { body: grade } = await large.api.post(`${path}/${column.id}/scores`, { user_id: last, score: 7, score_maximum: 10 });
+  await waitFor('the grade to reach the LMS', async () => {
+    const { data } = (await tenant.admin.get('/lti/grades', { query: { context_id: large.id } })).body;
+    return data.find(({ id }: { id: string }) => id === grade.id)?.status === 'submitted';
+  });
+  const page = await administrator(`/courses/${large.id}`);
+  await page.getByRole('tab', { name: 'Grade book' }).click();
+  const oral = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Oral' }) });
+  await oral.getByRole('button', { name: 'Show results' }).click();
+  await row(page, `${name} 7 of 10`).waitFor();
+  await page.getByRole('tab', { name: 'Grades from here' }).click();
+  await row(page, new RegExp(`^${name} 7 of 10`)).waitFor();
+
+  expect(name).toMatch(/^Person \d+$/);
+});
+
 test('who may not see webhooks sees that, without a button to try again', async () => {
   const { user, password } = await grading.tenant.user();
   const page = await openSignedIn(browser, grading.tenant, { email: user.email, password }, '/admin/webhooks');

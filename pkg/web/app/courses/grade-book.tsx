@@ -9,6 +9,7 @@ import { inDigits } from '../../text/language.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { usePages } from '../use-pages.ts';
+import { useNames } from './use-names.ts';
 
 /** The columns of the LMS's grade book, with the results of each. */
 export function GradeBook({ course }: { readonly course: LtiContext }) {
@@ -18,6 +19,7 @@ export function GradeBook({ course }: { readonly course: LtiContext }) {
 function Columns({ course }: { readonly course: LtiContext }) {
   const client = useClient();
   const path = { id: course.id };
+  const names = useNames(course.id);
   const list = usePages(
     (cursor, signal) => client.get('/lti/contexts/{id}/line-items', { path, query: { limit: 50, cursor }, signal }),
     [course.id],
@@ -38,7 +40,7 @@ function Columns({ course }: { readonly course: LtiContext }) {
         >
           <ul role="list" class="courses-list">
             {list.items.map((item) => (
-              <Column key={item.id} course={course} item={item} />
+              <Column key={item.id} course={course} item={item} names={names} />
             ))}
           </ul>
         </EndlessList>
@@ -47,7 +49,13 @@ function Columns({ course }: { readonly course: LtiContext }) {
   );
 }
 
-function Column({ course, item }: { readonly course: LtiContext; readonly item: LineItem }) {
+interface ColumnProps {
+  readonly course: LtiContext;
+  readonly item: LineItem;
+  readonly names: ReturnType<typeof useNames>;
+}
+
+function Column({ course, item, names }: ColumnProps) {
   const [isOpen, setOpen] = useState(false);
   const { label, score_maximum, end_at } = item;
   return (
@@ -71,12 +79,12 @@ function Column({ course, item }: { readonly course: LtiContext; readonly item: 
           </Button>
         )}
       </div>
-      {isOpen && <Results course={course} item={item} />}
+      {isOpen && <Results course={course} item={item} names={names} />}
     </li>
   );
 }
 
-function Results({ course, item }: { readonly course: LtiContext; readonly item: LineItem }) {
+function Results({ course, item, names }: ColumnProps) {
   const client = useClient();
   const path = { id: course.id, line_item_id: item.id };
   const list = usePages(
@@ -111,7 +119,7 @@ function Results({ course, item }: { readonly course: LtiContext; readonly item:
               <tbody>
                 {list.items.map(({ user_id, user, result_score, result_maximum, comment }) => (
                   <tr key={user_id}>
-                    <th scope="row">{user?.name ?? user_id}</th>
+                    <th scope="row">{names?.get(user_id) ?? user?.name ?? user_id}</th>
                     <td data-label={t('result')}>
                       {result_score === null
                         ? t('noScore')

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { Client } from '../../api/client.ts';
 import { newId } from '../../api/new-id.ts';
 import type { Grade, LtiContext } from '../../api/operations.generated.ts';
 import { Badge, type Tone } from '../../design/badge.tsx';
@@ -15,9 +14,9 @@ import { reasonInWords } from '../../text/reasons.ts';
 import { failureToast } from '../failure-toast.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
-import { useLoaded } from '../use-loaded.ts';
 import { useNewest } from '../use-newest.ts';
 import { usePages } from '../use-pages.ts';
+import { useNames } from './use-names.ts';
 
 type Status = Grade['status'];
 const STATES: readonly Status[] = ['pending', 'submitted', 'failed'];
@@ -37,7 +36,7 @@ export function Grades({ course }: { readonly course: LtiContext }) {
   const isOnItsWay = list.items?.some((grade) => grade.status === 'pending') ?? false;
   const ms = isOnItsWay ? LOOK_MS.active : LOOK_MS.idle;
   const look = useNewest(list, (signal, known) => load(undefined, signal, known), ms, of);
-  const { value: names } = useLoaded((signal) => namesOf(client, course.id, signal), [course.id]);
+  const names = useNames(course.id);
   const retry = async (id: string): Promise<void> => {
     try {
       await client.post('/lti/grades/{id}/retry', { path: { id }, idempotencyKey: newId() });
@@ -125,18 +124,5 @@ function Row({ grade, name, onRetry }: { readonly grade: Grade; readonly name: s
         )}
       </td>
     </tr>
-  );
-}
-
-const NAMES_MAX = 200;
-
-/** Names of people by the LMS's ids, of as many as one reply has. Whoever is not among them is shown by the id. */
-async function namesOf(client: Client, id: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-  const { data } = await client.get('/lti/contexts/{id}/members', { path: { id }, query: { limit: NAMES_MAX }, signal });
-  return new Map(
-    data.flatMap(({ lms_user_id, name, user }) => {
-      const known = name ?? user?.name;
-      return known ? [[lms_user_id, known] as const] : [];
-    }),
   );
 }
