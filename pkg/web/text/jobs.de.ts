@@ -96,6 +96,7 @@ export const de: Texts<typeof en> = {
   showFolder: 'Ordner öffnen',
   showFile: 'Datei zeigen',
   showCourse: 'Kurs öffnen',
+  showWebhook: 'Webhook öffnen',
   download: 'Archiv herunterladen',
   linkEnds: 'Das Archiv wird gelöscht',
   archiveGone: 'Das Archiv wurde gelöscht. Erstellen Sie es neu, wenn Sie es noch brauchen.',
@@ -112,6 +113,9 @@ export const de: Texts<typeof en> = {
   deleted: 'Gelöscht: {number}',
   versionsDeleted: 'Dateien, deren alte Versionen gelöscht wurden: {number}',
   verified: '{versions} Versionen gelesen, {faults} Fehler',
+  'replayed.one': '{count} Ereignis erneut zugestellt',
+  'replayed.other': '{count} Ereignisse erneut zugestellt',
+  replayedNone: 'In dieser Zeit gab es keine solche Zustellung. Wartende Zustellungen werden ohne Ihr Zutun wiederholt.',
   rosters: '{courses} Kurse gelesen, {failed} fehlgeschlagen',
 
   why: 'Warum Einträge fehlgeschlagen sind',

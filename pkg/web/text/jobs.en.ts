@@ -92,6 +92,7 @@ export const en = {
   showFolder: 'Open folder',
   showFile: 'Show file',
   showCourse: 'Open course',
+  showWebhook: 'Open webhook',
   download: 'Download archive',
   linkEnds: 'The archive is deleted',
   archiveGone: 'The archive has been deleted. Pack it again if you still need it.',
@@ -108,6 +109,9 @@ export const en = {
   deleted: 'Deleted: {number}',
   versionsDeleted: 'Files whose old versions were deleted: {number}',
   verified: '{versions} versions read, {faults} faults',
+  'replayed.one': '{count} event delivered again',
+  'replayed.other': '{count} events delivered again',
+  replayedNone: 'There was no such delivery in that time. Deliveries that still wait are tried again without your help.',
   rosters: '{courses} courses read, {failed} failed',
 
   why: 'Why items failed',

@@ -32,11 +32,13 @@ export function outcomeInWords(job: Job): string {
       return job.result ? t('deleted', { number: job.result.deleted }) : '';
     case 'apply_retention':
       return job.result ? t('versionsDeleted', { number: job.result.files }) : '';
+    case 'replay':
+      // What it counts is deliveries, of which each event has one.
+      return job.progress.done === 0 ? t('replayedNone') : count('replayed', job.progress.done);
     case 'verify_checksums':
       return job.result ? t('verified', job.result) : '';
     case 'empty_trash':
     case 'copy_folder':
-    case 'replay':
       return '';
     default:
       return job satisfies never;

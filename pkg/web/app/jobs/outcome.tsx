@@ -8,7 +8,7 @@ import { t } from '../../text/jobs.ts';
 import { ProblemNote } from '../problem-note.tsx';
 import { useClient } from '../services.ts';
 import { outcomeInWords } from './outcome-in-words.ts';
-import { folderAddress, isArchiveGone } from './ways.ts';
+import { folderAddress, isArchiveGone, webhookAddress } from './ways.ts';
 
 /** What came of a job, and the way to it. */
 export function Outcome({ job }: { readonly job: Job }) {
@@ -42,6 +42,14 @@ function Way({ job }: { readonly job: Job }) {
             {t('linkEnds')} <DateTime value={job.result.expires_at} />
           </span>
         )}
+      </p>
+    );
+  if (job.kind === 'replay')
+    return (
+      <p>
+        <LinkButton href={webhookAddress(job.result.webhook_id)} icon="webhook">
+          {t('showWebhook')}
+        </LinkButton>
       </p>
     );
   const isOfFile = job.kind === 'optimize' || job.kind === 'translate';

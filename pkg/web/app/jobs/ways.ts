@@ -7,6 +7,8 @@ export const folderAddress = (id: string | null): string => (id === null ? '/fil
 /** Shows a file over the page of a job. */
 const fileAddress = ({ id }: Pick<Job, 'id'>, file: string): string => `/jobs/${id}?preview=${file}`;
 
+export const webhookAddress = (id: string): string => `/admin/webhooks/${id}`;
+
 interface Way {
   readonly href: string;
   readonly label: string;
@@ -28,6 +30,7 @@ export function wayOf(job: Job): Way | undefined {
   if (job.kind === 'optimize' || job.kind === 'translate')
     return job.result ? { href: fileAddress(job, job.result.file_id), label: t('showFile') } : undefined;
   if (job.kind === 'sync_roster' && job.subject) return { href: `/courses/${job.subject.id}`, label: t('showCourse') };
+  if (job.kind === 'replay') return { href: webhookAddress(job.result.webhook_id), label: t('showWebhook') };
   return undefined;
 }
 
