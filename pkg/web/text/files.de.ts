@@ -155,6 +155,8 @@ export const de: Texts<typeof en> = {
   'dropMoves.other': 'Loslassen verschiebt {count} Elemente nach {name}',
   'dropCopies.one': 'Loslassen kopiert {count} Element nach {name}',
   'dropCopies.other': 'Loslassen kopiert {count} Elemente nach {name}',
+  dropMovesAll: 'Loslassen verschiebt alles Ausgewählte nach {name}',
+  dropCopiesAll: 'Loslassen kopiert alles Ausgewählte nach {name}',
   readOnly: 'Das dürfen Sie lesen, aber nicht ändern',
   detailsOf: 'Einzelheiten zu {name}',
   closeDetails: 'Einzelheiten schließen',

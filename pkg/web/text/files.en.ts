@@ -152,6 +152,8 @@ export const en = {
   'dropMoves.other': 'Drop: {count} items move to {name}',
   'dropCopies.one': 'Drop: {count} item is copied to {name}',
   'dropCopies.other': 'Drop: {count} items are copied to {name}',
+  dropMovesAll: 'Drop: all selected items move to {name}',
+  dropCopiesAll: 'Drop: all selected items are copied to {name}',
   readOnly: 'You may read this, but not change it',
   detailsOf: 'Details of {name}',
   closeDetails: 'Close the details',

@@ -1,33 +1,35 @@
 import { announce } from '../../design/live-region.tsx';
-import { count } from '../../text/files.ts';
+import { count, t } from '../../text/files.ts';
 import { IS_MAC } from '../shell/shortcuts.ts';
 import { type Entry, isMovable } from './entry.ts';
+import type { Meant } from './meant.ts';
 
 /** Marks what is dragged as ours; dropped files of a desktop have another type, and are uploads. */
 const TYPE = 'application/x-carrel-entries';
 
 /** The browser hides what is dragged until it is dropped, and it never leaves this tab. */
-let dragged: readonly Entry[] = [];
+let dragged: Meant | undefined;
 /** The text that was said last: the events of a drag come many times a second. */
 let said = '';
 
 const end = (): void => {
-  dragged = [];
+  dragged = undefined;
   said = '';
 };
 
 /** The attributes of an element that entries are dragged by. */
-export const dragProps = (entries: () => readonly Entry[]) => ({
+export const dragProps = (meant: () => Meant) => ({
   draggable: true,
   onDragStart: (event: DragEvent) => {
-    dragged = entries();
+    dragged = meant();
     event.dataTransfer?.setData(TYPE, '');
     if (event.dataTransfer) event.dataTransfer.effectAllowed = 'copyMove';
   },
   onDragEnd: end,
 });
 
-const isOurs = (event: DragEvent): boolean => event.dataTransfer?.types.includes(TYPE) === true && dragged.length > 0;
+/** Returns what is dragged, unless that is something of the desktop. */
+const oursOf = (event: DragEvent): Meant | undefined => (event.dataTransfer?.types.includes(TYPE) ? dragged : undefined);
 
 /** The key with which desktops copy what is dropped: Ctrl, on a Mac Option. */
 const isCopying = ({ ctrlKey, altKey }: DragEvent): boolean => (IS_MAC ? altKey : ctrlKey);
@@ -55,13 +57,16 @@ interface Target {
  */
 export const dropProps = (folder: Target, onDrop: (entries: readonly Entry[], isCopy: boolean) => void) => {
   const accept = (event: DragEvent): void => {
-    if (!isOurs(event) || dragged.some(({ id }) => id === folder.id)) return;
+    const ours = oursOf(event);
+    if (!ours || ours.loaded.some(({ id }) => id === folder.id)) return;
     const effect = isCopying(event) ? 'copy' : 'move';
-    if (effect === 'move' && !dragged.every(isMovable)) return mark(event, undefined);
+    if (effect === 'move' && !ours.loaded.every(isMovable)) return mark(event, undefined);
     event.preventDefault();
     if (event.dataTransfer) event.dataTransfer.dropEffect = effect;
     mark(event, effect);
-    say(count(effect === 'copy' ? 'dropCopies' : 'dropMoves', dragged.length, { name: folder.name }));
+    const { name } = folder;
+    if (ours.count === undefined) say(t(effect === 'copy' ? 'dropCopiesAll' : 'dropMovesAll', { name }));
+    else say(count(effect === 'copy' ? 'dropCopies' : 'dropMoves', ours.count, { name }));
   };
   return {
     onDragEnter: accept,
@@ -75,10 +80,11 @@ export const dropProps = (folder: Target, onDrop: (entries: readonly Entry[], is
     onDrop: (event: DragEvent) => {
       mark(event, undefined);
       const isCopy = isCopying(event);
-      if (!isOurs(event) || (!isCopy && !dragged.every(isMovable))) return;
+      const ours = oursOf(event);
+      if (!ours || (!isCopy && !ours.loaded.every(isMovable))) return;
       event.preventDefault();
       event.stopPropagation();
-      onDrop(dragged, isCopy);
+      ours.withAll((entries) => onDrop(entries, isCopy));
       end();
     },
   };

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { Grid } from '../../design/grid/grid.tsx';
 import type { Sorting } from '../../design/grid/grid-props.ts';
 import { countOf, isEmpty, isSelected, kept, NOTHING, type Selection, selectionOf } from '../../design/grid/selection.ts';
@@ -21,6 +21,7 @@ import { type Entry, idOf, isReadOnly, nameOf } from './entry.ts';
 import { entryMenu } from './entry-menu.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import { takesListFocus, wantListFocus } from './list-focus.ts';
+import { type Meant, meantAlone, meantBy } from './meant.ts';
 import type { Entries } from './use-entries.ts';
 import type { FileActions } from './use-file-actions.tsx';
 import { useListShortcuts } from './use-list-shortcuts.ts';
@@ -71,6 +72,7 @@ export function EntriesView(props: Props) {
     const ids = new Set(rows.loaded.map(idOf));
     setSelection((before) => kept(before, (id) => ids.has(id)));
   }, [rows]);
+  const chosen = useMemo(() => meantBy(selection, { rows, chosen: actions.chosen }), [selection, rows, list]);
   const select = (next: Selection): void => {
     setSelection(next);
     // Open details follow what is selected.
@@ -97,14 +99,11 @@ export function EntriesView(props: Props) {
     else actions.download([entry], label);
   };
   /** An action on a selected entry is for all that are selected; on another one for that alone. */
-  const meant = (entry: Entry): readonly Entry[] =>
-    selection.kind === 'some' && selection.ids.size > 1 && selection.ids.has(entry.id)
-      ? rows.loaded.filter(({ id }) => selection.ids.has(id))
-      : [entry];
+  const meant = (entry: Entry): Meant => (chosen && isSelected(selection, entry.id) ? chosen : meantAlone(entry));
   const menuOf = (entry: Entry) =>
     entryMenu({
       entry,
-      entries: meant(entry),
+      meant: meant(entry),
       list: label,
       actions,
       isTrash,
@@ -155,15 +154,14 @@ export function EntriesView(props: Props) {
 
   return (
     <div ref={container} class="files-view">
-      {!isEmpty(selection) && (
+      {chosen && (
         <SelectionBar
           list={label}
-          selection={selection}
-          total={rows.total}
+          chosen={chosen}
           actions={actions}
           isTrash={isTrash}
           mayWrite={mayWrite}
-          mayChange={mayWrite && !rows.loaded.some((entry) => isSelected(selection, entry.id) && isReadOnly(entry))}
+          mayChange={mayWrite && !chosen.loaded.some(isReadOnly)}
           onClear={() => select(NOTHING)}
         />
       )}

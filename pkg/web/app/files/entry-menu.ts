@@ -3,12 +3,13 @@ import { t } from '../../text/files.ts';
 import { take } from './clipboard.ts';
 import { extensions, menuItemsOf } from './entry-actions.ts';
 import { type Entry, isReadOnly } from './entry.ts';
+import type { Meant } from './meant.ts';
 import type { FileActions } from './use-file-actions.tsx';
 
 interface Wants {
   /** The entry that was clicked, and all that the action is for. */
   readonly entry: Entry;
-  readonly entries: readonly Entry[];
+  readonly meant: Meant;
   /** The name of the list. */
   readonly list: string;
   readonly actions: FileActions;
@@ -24,16 +25,17 @@ interface Wants {
 
 /** What can be done with an entry, or with all that are selected. */
 export function entryMenu(wants: Wants): MenuItems {
-  const { entry, entries, list, actions, isTrash, mayWrite, onOpen, onRename, onDetails, onShowFolder } = wants;
+  const { entry, meant, list, actions, isTrash, mayWrite, onOpen, onRename, onDetails, onShowFolder } = wants;
+  const withAll = (action: (entries: readonly Entry[]) => unknown) => (): void => meant.withAll(action);
   if (isTrash)
     return [
-      { label: t('restore'), icon: 'restore', onSelect: () => actions.restore(entries) },
+      { label: t('restore'), icon: 'restore', onSelect: withAll(actions.restore) },
       'separator',
-      { label: t('purge'), icon: 'trash', isDanger: true, onSelect: () => actions.purge(entries) },
+      { label: t('purge'), icon: 'trash', isDanger: true, onSelect: withAll(actions.purge) },
     ];
-  const isOne = entries.length === 1;
-  const isFixed = entries.some(({ isSystem }) => isSystem);
-  const mayChange = mayWrite && !entries.some(isReadOnly);
+  const isOne = meant.count === 1;
+  const isFixed = meant.loaded.some(({ isSystem }) => isSystem);
+  const mayChange = mayWrite && !meant.loaded.some(isReadOnly);
   const items: (MenuItem | 'separator' | false)[] = [
     isOne && {
       label: t('open'),
@@ -41,15 +43,25 @@ export function entryMenu(wants: Wants): MenuItems {
       shortcut: t('keyEnter'),
       onSelect: () => onOpen(entry),
     },
-    { label: t('download'), icon: 'download', onSelect: () => actions.download(entries, list) },
+    { label: t('download'), icon: 'download', onSelect: withAll((entries) => actions.download(entries, list)) },
     isOne && onShowFolder !== undefined && { label: t('showFolder'), icon: 'folder', onSelect: () => onShowFolder(entry) },
     ...(isOne ? menuItemsOf(extensions.actions.value, entry) : []),
     isOne && 'separator',
     isOne &&
       mayChange && { label: t('rename'), icon: 'edit', shortcut: 'F2', isDisabled: isFixed, onSelect: () => onRename(entry) },
-    mayChange && { label: t('move'), icon: 'move', isDisabled: isFixed, onSelect: () => actions.askDestination('move', entries) },
-    mayWrite && { label: t('copy'), icon: 'copy', onSelect: () => actions.askDestination('copy', entries) },
-    mayChange && { label: t('cut'), icon: 'cut', isDisabled: isFixed, onSelect: () => take('cut', entries) },
+    mayChange && {
+      label: t('move'),
+      icon: 'move',
+      isDisabled: isFixed,
+      onSelect: withAll((entries) => actions.askDestination('move', entries)),
+    },
+    mayWrite && { label: t('copy'), icon: 'copy', onSelect: withAll((entries) => actions.askDestination('copy', entries)) },
+    mayChange && {
+      label: t('cut'),
+      icon: 'cut',
+      isDisabled: isFixed,
+      onSelect: withAll((entries) => take('cut', entries)),
+    },
     isOne && { label: t('details'), icon: 'info', onSelect: () => onDetails(entry) },
     mayChange && 'separator',
     mayChange && {
@@ -58,7 +70,7 @@ export function entryMenu(wants: Wants): MenuItems {
       isDanger: true,
       isDisabled: isFixed,
       shortcut: t('keyDelete'),
-      onSelect: () => actions.trash(entries),
+      onSelect: withAll(actions.trash),
     },
   ];
   return items.filter((item) => item !== false);

@@ -1,19 +1,17 @@
-import { isAbort } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
-import { countOf, type Selection } from '../../design/grid/selection.ts';
 import { IconButton } from '../../design/icon-button.tsx';
 import { count, t } from '../../text/files.ts';
-import { failureToast } from '../failure-toast.ts';
 import { take } from './clipboard.ts';
-import type { Entry } from './entry.ts';
 import { TagMenu } from './details/tag-menu.tsx';
+import type { Entry } from './entry.ts';
+import type { Meant } from './meant.ts';
 import type { FileActions } from './use-file-actions.tsx';
 
 interface Props {
   /** The name of the list. */
   readonly list: string;
-  readonly selection: Selection;
-  readonly total: number | undefined;
+  /** What is selected. */
+  readonly chosen: Meant;
   readonly actions: FileActions;
   readonly isTrash: boolean;
   /** The reader's role lets them change files at all. */
@@ -24,17 +22,12 @@ interface Props {
 }
 
 /** What can be done with all that is selected, where it is seen while anything is. */
-export function SelectionBar({ list, selection, total, actions, isTrash, mayWrite, mayChange, onClear }: Props) {
-  const number = countOf(selection, total);
-  const withChosen = (action: (entries: readonly Entry[]) => unknown) => (): void =>
-    void actions.chosen(selection).then(action, (error: unknown) => {
-      // The person has left the list.
-      if (!isAbort(error)) failureToast(error);
-    });
+export function SelectionBar({ list, chosen, actions, isTrash, mayWrite, mayChange, onClear }: Props) {
+  const withChosen = (action: (entries: readonly Entry[]) => unknown) => (): void => chosen.withAll(action);
   return (
     <div class="files-selection" role="toolbar" aria-label={t('selection')}>
       <IconButton icon="close" label={t('clearSelection')} onClick={onClear} />
-      <p class="files-selection-count">{number === undefined ? t('allSelected') : count('selected', number)}</p>
+      <p class="files-selection-count">{chosen.count === undefined ? t('allSelected') : count('selected', chosen.count)}</p>
       {isTrash ? (
         <>
           <Button kind="quiet" icon="restore" onClick={withChosen(actions.restore)}>
