@@ -30,6 +30,7 @@ interface Props extends CardActions {
   readonly onFocus: () => void;
   readonly onToggle: () => void;
   readonly onClick: (event: MouseEvent) => void;
+  readonly onDblClick: (event: MouseEvent) => void;
 }
 
 /** An entry as a card with a picture: a row of one cell. */
@@ -49,7 +50,7 @@ export function Card(props: Props) {
         {...props.attributes(entry)}
         onFocusIn={props.onFocus}
         onClick={props.onClick}
-        onDblClick={() => onOpen(entry)}
+        onDblClick={props.onDblClick}
         onContextMenu={(event) => {
           event.preventDefault();
           onMenu(entry, { x: event.clientX, y: event.clientY });

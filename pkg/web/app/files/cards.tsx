@@ -47,6 +47,8 @@ export function Cards(props: Props) {
   const anchor = useRef(0);
   /** The focus is among the cards, and goes where `at` is. */
   const isFocused = useRef(false);
+  /** The card of the first click of a double click: by the second one another may be there. */
+  const clicked = useRef<string | undefined>(undefined);
   const loaded = useMemo(() => rows.loaded, [rows]);
   const lines = useCardLines(list, loaded.length);
   const { start, end } = lines;
@@ -119,6 +121,7 @@ export function Cards(props: Props) {
     if (found !== undefined) go(found);
   };
   const click = (event: MouseEvent, index: number, { id }: Entry): void => {
+    if (event.detail === 1) clicked.current = id;
     if ((event.target as HTMLElement).closest(CONTROLS)) return;
     if (event.shiftKey) return extend(index);
     anchor.current = index;
@@ -166,6 +169,9 @@ export function Cards(props: Props) {
               }}
               onToggle={() => toggle(index, entry)}
               onClick={(event) => click(event, index, entry)}
+              onDblClick={({ target }) => {
+                if (clicked.current === entry.id && !(target as HTMLElement).closest(CONTROLS)) onOpen(entry);
+              }}
             />
           );
         })}

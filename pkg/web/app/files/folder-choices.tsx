@@ -65,7 +65,9 @@ export function FolderChoices({ label, folders, entries, hasPaths, onOpen }: Pro
               <button
                 type="button"
                 class="files-folder"
-                onClick={() => {
+                onClick={({ detail }) => {
+                  // The second click of a double click: this folder has come under the pointer meanwhile.
+                  if (detail > 1) return;
                   wasOpened.current = true;
                   onOpen(folder);
                 }}

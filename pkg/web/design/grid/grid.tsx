@@ -29,6 +29,8 @@ export function Grid<Row>(props: GridProps<Row>) {
   const anchor = useRef(0);
   /** The focus is in the grid, and goes where `at` is. */
   const isFocused = useRef(false);
+  /** The row of the first click of a double click: by the second one another may be there. */
+  const clicked = useRef<string | undefined>(undefined);
   const visible = useVisibleRows(body, rows.count);
   /** What the last rendering was given: an answer may arrive between a key and its effect. */
   const latest = useRef({ rows, reveal: visible.reveal });
@@ -131,6 +133,7 @@ export function Grid<Row>(props: GridProps<Row>) {
 
   const click = (event: MouseEvent, index: number): void => {
     const id = idAt(index);
+    if (event.detail === 1) clicked.current = id;
     if (id === undefined || (event.target as HTMLElement).closest(CONTROLS)) return;
     isFocused.current = true;
     setAt({ row: index, column: NAME_COLUMN });
@@ -199,7 +202,7 @@ export function Grid<Row>(props: GridProps<Row>) {
               cellProps={cellProps}
               onToggle={() => toggle(index)}
               onClick={(event) => click(event, index)}
-              onOpen={onOpen}
+              onOpen={(opened) => clicked.current === idOf(opened) && onOpen(opened)}
               onMenu={onMenu && ((chosen, where) => (setAt({ row: index, column: NAME_COLUMN }), onMenu(chosen, where)))}
               more={row === undefined ? undefined : props.rowProps?.(row)}
             />
