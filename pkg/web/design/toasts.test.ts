@@ -20,6 +20,23 @@ test('a text that is shown already takes a new place and a new number', () => {
   expect([textsOf(toasts), again > first]).toEqual([['b', 'a'], true]);
 });
 
+test('each of several deletions can be undone, though their toasts have the same text', () => {
+  const toasts = new Toasts();
+  const undone: number[] = [];
+  for (const n of [1, 2, 3]) toasts.show({ text: 'a', action: { label: 'Undo', onSelect: () => undone.push(n) } });
+  for (const { action } of toasts.shown) action?.onSelect();
+
+  expect(undone).toEqual([1, 2, 3]);
+});
+
+test('a text without an action does not take the place of one that can be undone', () => {
+  const toasts = new Toasts();
+  toasts.show({ text: 'a', action: { label: 'Undo', onSelect: () => undefined } });
+  toasts.show({ text: 'a' });
+
+  expect(toasts.shown.map(({ action }) => action?.label)).toEqual(['Undo', undefined]);
+});
+
 test('all toasts are closed at once, with what they offer', () => {
   const toasts = new Toasts();
   toasts.show({ text: 'a', action: { label: 'Undo', onSelect: () => undefined } });

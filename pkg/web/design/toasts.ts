@@ -23,10 +23,14 @@ export class Toasts {
     return this.#shown;
   }
 
-  /** Shows a toast; returns its number. The same text is not shown twice: the new one takes its place, unless it is held. */
+  /**
+   * Shows a toast; returns its number. The same text is not shown twice: the new one takes its place, unless it is held, or
+   * either has an action: that is another one.
+   */
   show({ tone = 'neutral', ...toast }: NewToast): number {
     const id = (this.#last += 1);
-    const others = this.#shown.filter((shown) => shown.text !== toast.text || this.#held.has(shown.id));
+    const isSame = (shown: Toast): boolean => shown.text === toast.text && !shown.action && !toast.action;
+    const others = this.#shown.filter((shown) => !isSame(shown) || this.#held.has(shown.id));
     const surplus = others.length + 1 - MAX;
     const leaving = new Set(others.filter((shown) => !this.#held.has(shown.id)).slice(0, Math.max(surplus, 0)));
     this.#change([...others.filter((shown) => !leaving.has(shown)), { ...toast, tone, id }]);
