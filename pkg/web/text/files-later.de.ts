@@ -11,6 +11,11 @@ export const de: Texts<typeof en> = {
   'notPutBack.other': '{count} Elemente ließen sich nicht zurückverschieben.',
   'putBackCanceled.one': 'Abgebrochen; {count} Element ist wieder, wo es war',
   'putBackCanceled.other': 'Abgebrochen; {count} Elemente sind wieder, wo sie waren',
+  folderInTrash: 'Der Ordner, in dem es war, liegt auch im Papierkorb. Stellen Sie zuerst diesen Ordner wieder her.',
+  restoreTaken:
+    'So heißt inzwischen etwas anderes. Benennen Sie jenes um oder verschieben Sie es, oder stellen Sie dieses allein wieder ' +
+    'her: Dann bekommt es einen anderen Namen.',
+  restoredAs: '„{name}“ ist als „{other}“ wiederhergestellt: Der Name war vergeben',
   reason: '„{name}“: {reason}',
   'andMore.one': 'Und {count} weiteres.',
   'andMore.other': 'Und {count} weitere.',

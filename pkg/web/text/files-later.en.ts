@@ -8,6 +8,10 @@ export const en = {
   'notPutBack.other': '{count} items could not be moved back.',
   'putBackCanceled.one': 'Canceled; {count} item is back where it was',
   'putBackCanceled.other': 'Canceled; {count} items are back where they were',
+  folderInTrash: 'The folder it was in is in the trash too. Restore that folder first.',
+  restoreTaken:
+    'Something else has this name now. Rename or move that, or restore this one by itself: it then gets another name.',
+  restoredAs: '“{name}” is restored as “{other}”: its name was taken',
   reason: '“{name}”: {reason}',
   'andMore.one': 'And {count} more.',
   'andMore.other': 'And {count} more.',

@@ -19,8 +19,6 @@ export interface BatchProgress {
 export interface BatchOutcome {
   readonly done: number;
   readonly failed: number;
-  /** The code of the first failure: why. */
-  readonly code: string | undefined;
   readonly isCanceled: boolean;
 }
 
@@ -57,6 +55,10 @@ export class Batch implements Work {
     this.progress = new Observed<BatchProgress>({ done: 0, total: items.length });
   }
 
+  get kind(): Operation['operation'] {
+    return this.#operation.operation;
+  }
+
   /** The jobs that have begun, in their order. */
   get jobs(): readonly string[] {
     return this.#jobs;
@@ -70,14 +72,12 @@ export class Batch implements Work {
   /** Runs to the end, with one job for each 10,000 items. Throws ApiProblem if a job could not begin. */
   async run(signal: AbortSignal): Promise<BatchOutcome> {
     let before = { done: 0, failed: 0 };
-    let code: string | undefined;
     for (let from = 0; from < this.#items.length && !this.#isCanceled; from += ITEMS_MAX) {
       const items = this.#items.slice(from, from + ITEMS_MAX).map(({ type, id }) => ({ type, id }));
       const ended = await this.#follow(await this.#start(items, signal), before.done, signal);
       before = { done: before.done + ended.progress.done, failed: before.failed + ended.progress.failed };
-      if (ended.progress.failed > 0) code ??= await this.#whyFailed(ended.id, signal);
     }
-    return { done: before.done - before.failed, failed: before.failed, code, isCanceled: this.#isCanceled };
+    return { done: before.done - before.failed, failed: before.failed, isCanceled: this.#isCanceled };
   }
 
   async #start(items: readonly Item[], signal: AbortSignal): Promise<BatchJob> {
@@ -113,10 +113,5 @@ export class Batch implements Work {
       if (isPassing(error)) return job;
       throw error;
     }
-  }
-
-  async #whyFailed(id: string, signal: AbortSignal): Promise<string | undefined> {
-    const failed = await this.#client.get('/jobs/{id}/items', { path: { id }, query: { state: 'failed', limit: 1 }, signal });
-    return failed.data[0]?.error?.code;
   }
 }

@@ -3,13 +3,10 @@ import { patiently } from '../../api/patience.ts';
 import type { NewToast } from '../../design/toasts.ts';
 import { count, t } from '../../text/files-later.ts';
 import { linesOf } from '../jobs/lines-of.ts';
-import { errorText } from '../problem-text.ts';
 import { Batch } from './batch.ts';
 import { type Entry, inOwnRoot, isOfUnknownOrigin } from './entry.ts';
+import { failuresOf, named, type Stays } from './failed-items.ts';
 import { begin, end } from './running.ts';
-
-/** So many items are named that stay where they are. */
-const NAMED = 3;
 
 interface Moved {
   readonly client: Client;
@@ -18,12 +15,6 @@ interface Moved {
   readonly entries: readonly Entry[];
   /** It has moved all of them. */
   readonly isWhole: boolean;
-}
-
-/** An item that stays where it is, and why. */
-interface Stays {
-  readonly name: string;
-  readonly reason: string;
 }
 
 /**
@@ -48,16 +39,14 @@ export async function putBack({ client, batch, entries, isWhole }: Moved): Promi
       const outcome = await patiently(() => back.run(signal), signal);
       done += outcome.done;
       failed += outcome.failed;
-      if (outcome.failed > 0) stays.push(...(await failuresOf(client, back, items, signal)));
+      if (outcome.failed > 0) stays.push(...(await failuresOf({ client, batch: back, entries: items, signal })));
       if (outcome.isCanceled) return { text: count('putBackCanceled', done) };
     } finally {
       end(back);
     }
   }
   if (failed === 0) return { text: count('putBack', done) };
-  const named = stays.slice(0, NAMED).map((item) => t('reason', { ...item }));
-  const others = failed > named.length ? [count('andMore', failed - named.length)] : [];
-  return { text: [count('notPutBack', failed), ...named, ...others].join(' '), tone: 'danger' };
+  return { text: named(count('notPutBack', failed), failed, stays), tone: 'danger' };
 }
 
 /** So many pages of the own root are read, at 200 entries, to learn what is in it. */
@@ -93,17 +82,4 @@ export async function changedBy(client: Client, batch: Batch, entries: readonly 
     for await (const line of linesOf(reply)) changed.add((JSON.parse(line) as { target: { id: string } }).target.id);
   }
   return entries.filter(({ id }) => changed.has(id));
-}
-
-/** Returns the first items that a batch could not move, by the names under which they were listed. */
-async function failuresOf(client: Client, batch: Batch, items: readonly Entry[], signal: AbortSignal): Promise<Stays[]> {
-  const names = new Map(items.map(({ id, name }) => [id, name]));
-  const stays: Stays[] = [];
-  for (const id of batch.jobs) {
-    const query = { state: 'failed', limit: NAMED } as const;
-    const { data } = await client.get('/jobs/{id}/items', { path: { id }, query, signal });
-    for (const { target, error } of data)
-      if (error) stays.push({ name: names.get(target.id) ?? target.name ?? '', reason: errorText(error) });
-  }
-  return stays;
 }

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { ApiProblem, isAbort } from '../../api/problem.ts';
+import { isAbort } from '../../api/problem.ts';
 import { Confirm } from '../../design/confirm.tsx';
 import type { Selection } from '../../design/grid/selection.ts';
 import { toasts } from '../../design/toast.tsx';
 import { count, t } from '../../text/files.ts';
 import { failureToast } from '../failure-toast.ts';
-import { problemText } from '../problem-text.ts';
 import { useClient, useMe } from '../services.ts';
 import { loadedLater, useLater } from '../use-later.ts';
 import { useObserved } from '../use-observed.ts';
@@ -68,11 +67,13 @@ export function useFileActions(list: EntryList): FileActions {
     const endLeaving = says.leaves ? latest.current.leave(ids) : undefined;
     try {
       await says.before?.();
-      const { done, failed, code, isCanceled } = await batch.run(signal);
-      const why = code === undefined ? '' : problemText(new ApiProblem({ status: 0, code, message: '' }));
+      const { done, failed, isCanceled } = await batch.run(signal);
       const action = done > 0 && undone(failed === 0 && !isCanceled);
-      if (failed > 0) toasts.show({ tone: 'danger', text: `${count('failed', failed)} ${why}`.trim(), ...action });
-      else if (isCanceled) toasts.show({ text: count('canceled', done), ...action });
+      if (failed > 0) {
+        const later = await loadedLater(() => import('./failed-items.ts'));
+        const text = count('failed', failed);
+        toasts.show({ ...(await later.failedToast({ client, batch, entries, signal, text, failed })), ...action });
+      } else if (isCanceled) toasts.show({ text: count('canceled', done), ...action });
       else if (done > 0) toasts.show({ text: says.done(done), ...action });
     } catch (error) {
       say(error);
