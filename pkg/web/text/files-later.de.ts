@@ -51,6 +51,7 @@ export const de: Texts<typeof en> = {
   'foldersFound.one': '{count} Ordner gefunden',
   'foldersFound.other': '{count} Ordner gefunden',
   foldersMore: 'Die ersten {count} gefundenen Ordner, weitere folgen',
+  openFound: 'Öffnen Sie den gewünschten',
   cancel: 'Abbrechen',
   save: 'Speichern',
   tagsTitle: 'Ihre Schlagwörter',

@@ -47,6 +47,7 @@ export const en = {
   'foldersFound.one': '{count} folder found',
   'foldersFound.other': '{count} folders found',
   foldersMore: 'The first {count} folders that were found, more follow',
+  openFound: 'Open the one that you mean',
   cancel: 'Cancel',
   save: 'Save',
   tagsTitle: 'Your tags',

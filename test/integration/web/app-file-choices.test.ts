@@ -88,6 +88,37 @@ test('the dialog that moves finds a folder wherever it is, and shows the way to 
   expect([hit, faults, await pathsOf(person)]).toEqual(['biology', [], ['/Archive/Term/Cell biology/one.txt']]);
 });
 
+test('while the dialog that moves shows what was found, nothing goes to the folder that was open before', async () => {
+  const { page, person } = await personWith(browser, tenant, 'Archive/one.txt', 'Biology/');
+  await row(page, 'Archive').getByRole('link', { name: 'Archive' }).click();
+  await select(page, 'one.txt');
+  await toolbar(page, 'Move …').click();
+  const dialog = page.getByRole('dialog', { name: 'Move 1 item' });
+  const search = dialog.getByRole('searchbox', { name: 'Search all folders' });
+  const buttons = [dialog.getByRole('button', { name: 'Move here' }), dialog.getByRole('button', { name: 'New folder' })];
+  const areDisabled = (): Promise<boolean[]> => Promise.all(buttons.map((button) => button.isDisabled()));
+  await dialog.getByRole('button', { name: 'Biology' }).waitFor();
+  const before = await areDisabled();
+  await search.fill('biol');
+  const typed = await areDisabled();
+  await dialog.getByRole('status').getByText('1 folder found. Open the one that you mean', { exact: true }).waitFor();
+  const found = await areDisabled();
+  await search.fill('');
+  await waitFor('the buttons', async () => (await areDisabled()).join() === 'false,false');
+  await search.fill('biol');
+  await dialog.locator('mark').waitFor();
+  await dialog.getByRole('button', { name: 'Biology' }).click();
+  await dialog.getByRole('button', { name: 'Move here' }).click();
+  await page.getByText('1 item moved').first().waitFor();
+
+  expect([before, typed, found]).toEqual([
+    [false, false],
+    [true, true],
+    [true, true],
+  ]);
+  expect(await pathsOf(person)).toEqual(['/Biology/one.txt']);
+});
+
 test('of 420 folders the dialog holds those near the screen alone, and reaches the last one', async () => {
   const { page, person } = await personWith(browser, tenant, 'Inbox/one.txt');
   await row(page, 'Inbox').getByRole('link', { name: 'Inbox' }).click();

@@ -60,6 +60,8 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
     jump({ id, name, access });
   };
   const isClosed = kind !== 'choose' && here.access === 'read';
+  // What is found is no folder that is open: the buttons would act on one that is out of sight.
+  const isSearching = text.trim() !== '';
 
   return (
     <Dialog
@@ -68,12 +70,12 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
       onClose={onClose}
       actions={
         <>
-          <Button icon="folder-add" kind="quiet" disabled={here.access === 'read'} onClick={() => setNew(true)}>
+          <Button icon="folder-add" kind="quiet" disabled={isSearching || here.access === 'read'} onClick={() => setNew(true)}>
             {t('newFolder')}
           </Button>
           <Button
             kind="primary"
-            disabled={isClosed || (kind === 'choose' && here.id === ROOT)}
+            disabled={isSearching || isClosed || (kind === 'choose' && here.id === ROOT)}
             onClick={() => onChoose(here.id === ROOT ? null : here.id)}
           >
             {DO[kind]()}
@@ -118,7 +120,7 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
       {choices.length === 0 && !isLoading && !problem && (
         <p class="files-quiet">{q === '' ? t('noFolders') : later('noFoldersFound')}</p>
       )}
-      <p class="c-hidden" role="status">
+      <p class={q !== '' && choices.length > 0 ? 'files-quiet' : 'c-hidden'} role="status">
         {q !== '' && !isLoading && !problem && foundInWords(choices.length, rows.next === null)}
       </p>
       <FolderChoices
@@ -133,7 +135,9 @@ export function DestinationDialog({ kind, entries, onChoose, onClose }: Props) {
 }
 
 const foundInWords = (number: number, isAll: boolean): string =>
-  isAll ? countLater('foldersFound', number) : later('foldersMore', { count: number });
+  [isAll ? countLater('foldersFound', number) : later('foldersMore', { count: number }), number > 0 && later('openFound')]
+    .filter(Boolean)
+    .join('. ');
 
 /** Goes to a folder that was found, and then finds out where it is; until then, and if that fails, its own name is the way. */
 function useJump(setWay: Dispatch<StateUpdater<readonly Step[]>>): (folder: Step) => void {
