@@ -89,6 +89,7 @@ export const de: Texts<typeof en> = {
   showFolder: 'Im Ordner zeigen',
   rename: 'Umbenennen',
   renameOf: 'Neuer Name von {name}',
+  renamedElsewhere: 'Es heißt jetzt „{name}“. Die Eingabetaste benennt es trotzdem um.',
   move: 'Verschieben …',
   copy: 'Kopieren …',
   cut: 'Ausschneiden',

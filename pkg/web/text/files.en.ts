@@ -86,6 +86,7 @@ export const en = {
   showFolder: 'Show in its folder',
   rename: 'Rename',
   renameOf: 'New name of {name}',
+  renamedElsewhere: 'It is called “{name}” now. Press Enter to rename it all the same.',
   move: 'Move …',
   copy: 'Copy …',
   cut: 'Cut',

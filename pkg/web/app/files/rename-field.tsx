@@ -5,6 +5,7 @@ import { RequestId } from '../../design/request-id.tsx';
 import { t } from '../../text/files.ts';
 import { problemText } from '../problem-text.ts';
 import { type Entry, stemLength } from './entry.ts';
+import { RenamedElsewhere } from './rename.ts';
 
 interface Props {
   readonly entry: Entry;
@@ -13,11 +14,15 @@ interface Props {
   readonly onEnd: () => void;
 }
 
-/** The name of an entry as a field. Enter and leaving it rename, Escape does not; a refused name stays to be changed. */
+/**
+ * The name of an entry as a field. Enter and leaving it rename, Escape does not; a refused name stays to be changed. A name that
+ * somebody else has given meanwhile is changed by Enter alone.
+ */
 export function RenameField({ entry, onRename, onEnd }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<FieldRefusal>();
   const isBusy = useRef(false);
+  const known = useRef(entry);
   useLayoutEffect(() => {
     input.current?.focus();
     input.current?.setSelectionRange(0, stemLength(entry));
@@ -36,16 +41,19 @@ export function RenameField({ entry, onRename, onEnd }: Props) {
   const end = async (hasFocus: boolean): Promise<void> => {
     const name = input.current?.value.trim() ?? '';
     if (isBusy.current) return;
-    if (name === '' || name === entry.name) return hasFocus ? leave() : onEnd();
+    const isOthers = known.current !== entry && !hasFocus;
+    if (name === '' || name === known.current.name || isOthers) return hasFocus ? leave() : onEnd();
     isBusy.current = true;
     try {
-      await onRename(entry, name);
+      await onRename(known.current, name);
       if (hasFocus) leave();
       else onEnd();
     } catch (failure) {
       if (isAbort(failure)) return;
       const problem = problemOf(failure);
-      const refusal = problem.ofField('name') ?? problem.inWords(problemText(problem));
+      const others = failure instanceof RenamedElsewhere ? (known.current = failure.entry).name : undefined;
+      const text = others === undefined ? problemText(problem) : t('renamedElsewhere', { name: others });
+      const refusal = problem.ofField('name') ?? problem.inWords(text);
       setError(refusal);
       announce(refusal.text);
       input.current?.focus();

@@ -12,8 +12,9 @@ import { useObserved } from '../use-observed.ts';
 import { Batch, type Operation } from './batch.ts';
 import { BatchBar } from './batch-bar.tsx';
 import type { Clip } from './clipboard.ts';
-import { type Entry, isOfUnknownOrigin, ofFile, ofFolder } from './entry.ts';
+import { type Entry, isOfUnknownOrigin } from './entry.ts';
 import type { EntryList } from './entry-list.ts';
+import { rename } from './rename.ts';
 import { begin, end, running } from './running.ts';
 import { saveFile } from './save-file.ts';
 import { reloadShown } from './shown-lists.ts';
@@ -205,11 +206,7 @@ export function useFileActions(list: EntryList): FileActions {
     setTag,
     download: (entries, title) => void download(entries, title),
     rename: async (entry, name) => {
-      const options = { path: { id: entry.id }, body: { name }, ifMatch: entry.etag };
-      const changed =
-        entry.type === 'folder'
-          ? ofFolder(await client.patch('/folders/{id}', options))
-          : ofFile(await client.patch('/files/{id}', options));
+      const changed = await rename(client, entry, name);
       // With its new entity tag, so that it can be renamed again at once.
       list.change((rows) => rows.withRow({ ...changed, parentId: entry.parentId }));
       void list.reload();
