@@ -18,13 +18,18 @@ export function Uploads() {
   const latest = useRef(reload);
   latest.current = reload;
   useEffect(() => startUploads(session), [session]);
-  // What is stored, and whether there are files at all, is shown elsewhere: it is asked for when the last one has arrived.
+  // What is stored, and whether there are files at all, is shown elsewhere: it is asked for when the last one has arrived, and
+  // when a full storage stops them.
   useEffect(() => {
     let seen = 0;
+    let wasStopped = false;
     return uploader?.subscribe(() => {
-      if (uploader.queue.isUnderWay) return;
+      const isStopped = uploader.queue.hold?.reason === 'stopped';
+      const hasStopped = isStopped && !wasStopped;
+      wasStopped = isStopped;
+      if (uploader.queue.isUnderWay && !isStopped) return;
       const { done } = uploader.queue.summary().count;
-      if (done > seen) latest.current();
+      if (done > seen || hasStopped) latest.current();
       seen = done;
     });
   }, [uploader]);
