@@ -83,3 +83,22 @@ test('beside open details the bar stays in the middle of the page, between its e
   const [before, after] = [(bar?.left ?? 0) - (main?.left ?? 0), (main?.right ?? 0) - (bar?.right ?? 0)];
   expect([before > 0, Math.abs(before - after) < 3]).toEqual([true, true]);
 });
+
+test('on a phone a toast covers neither the title of the details nor the button that closes them', async () => {
+  const { id } = (await person.api.upload('/files', { name: 'plan.txt', file: Buffer.from('a') })).body;
+  await person.api.put(`/files/${id}/metadata/term`, { value: 'spring' });
+  const page = await pageOf(browser, tenant, person);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await select(page, 'plan.txt');
+  await page.keyboard.press('Alt+Enter');
+  const details = page.getByRole('dialog', { name: 'plan.txt' });
+  await details.getByRole('button', { name: 'Remove the attribute term' }).click();
+  await details.getByText('The attribute term is removed').first().waitFor();
+  await details.locator('.c-toast').hover();
+
+  const above = await page.evaluate(`document.querySelector('dialog .c-toast').getBoundingClientRect().top > innerHeight / 2`);
+  expect([above, await coveredIn(page, '.c-drawer .c-toast')]).toEqual([true, []]);
+  await details.evaluate('document.querySelector("dialog").scrollTo(0, 0)');
+  await details.getByRole('button', { name: 'Close the details' }).click({ timeout: 5_000 });
+  await details.waitFor({ state: 'detached' });
+});
