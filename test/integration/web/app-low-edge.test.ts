@@ -102,3 +102,16 @@ test('on a phone a toast covers neither the title of the details nor the button 
   await details.getByRole('button', { name: 'Close the details' }).click({ timeout: 5_000 });
   await details.waitFor({ state: 'detached' });
 });
+
+test('the heading row of a list goes under the header when the end of the list is scrolled away', async () => {
+  const page = await pageOf(browser, tenant, person, `/files/${folders.get(5)}`);
+  await row(page, 'row 1\\.').waitFor();
+  await page.evaluate(`document.querySelector('.files-view').style.paddingBlockEnd = '200vh'`);
+  await page.evaluate(`scrollBy(0, document.querySelector('[role=grid]').getBoundingClientRect().bottom - 60)`);
+
+  const [header, heading] = await page.evaluate<{ top: number; bottom: number }[]>(
+    `['.header', '.c-grid-head'].map((one) => document.querySelector(one).getBoundingClientRect().toJSON())`,
+  );
+  expect(heading?.top).toBeLessThan((header?.bottom ?? 0) - 20);
+  expect(await page.evaluate(`document.elementFromPoint(innerWidth / 2, 28).closest('.header') !== null`)).toBe(true);
+});
