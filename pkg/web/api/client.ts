@@ -1,6 +1,7 @@
 import type { KeyOfContent } from './change-keys.ts';
 import { Observed } from './observed.ts';
 import type { Operations } from './operations.generated.ts';
+import { ping } from './ping.ts';
 import { isAbort, problemOfReply, unreachable } from './problem.ts';
 import { isWaitedFor, SlowRequests } from './slow-requests.ts';
 
@@ -178,8 +179,7 @@ export class Client {
 
   /** Finds out whether the service answers again. */
   async probe(): Promise<void> {
-    const reply = await fetch('/', { method: 'HEAD', credentials: 'omit', cache: 'no-store' }).catch(() => undefined);
-    if (reply) this.isReachable.set(true);
+    if (await ping()) this.isReachable.set(true);
   }
 }
 

@@ -1,13 +1,14 @@
 import { render } from 'preact';
 import { connect } from '../api/browser.ts';
 import { Client } from '../api/client.ts';
-import { problemOf } from '../api/problem.ts';
+import { isAnswering } from '../api/ping.ts';
+import { type ApiProblem, problemOf } from '../api/problem.ts';
 import '../design/index.css';
 import { toasts } from '../design/toasts.ts';
 import { forgetUnsent, watchForms } from '../design/unsent.ts';
 import { App } from './app.tsx';
-import { textsLoaded } from '../text/language.ts';
 import { t } from '../text/shell.ts';
+import { watchStyles } from './late-styles.ts';
 import { leave, onLeave } from './leaving.ts';
 import { applyPreferences, language } from './preferences.ts';
 import { PreviewHost } from './preview/host.tsx';
@@ -20,6 +21,7 @@ import { slots } from './shell/slots.ts';
 import { Sharing } from './sharing/sharing.tsx';
 import { keepEarlyDrops } from './uploads/early-drops.ts';
 import { forgetAtEarlySignOut } from './uploads/early-sign-out.ts';
+import { loadedLater } from './use-later.ts';
 import { useObserved } from './use-observed.ts';
 
 const services = {
@@ -46,32 +48,54 @@ async function start(root: Element): Promise<void> {
   watchForms();
   watchHistory();
   keepFocus();
+  watchStyles();
   slots.overlays.set([PreviewHost, Sharing]);
   services.session.start().catch(() => undefined); // the app starts it again, and shows why it fails
   void loadPageAt(location.pathname);
   await applyPreferences();
   render(<InLanguage />, root);
   await Promise.race([firstView, firstInput()]);
-  await addLateParts().catch((error: unknown) => {
-    const action = { label: t('failure.retry'), onSelect: () => location.reload() };
-    toasts.show({ text: problemText(problemOf(error)), tone: 'danger', action });
-  });
+  await addLateParts();
 }
 
 /** Resolves when somebody enters something: what asks before that is lost must then be there soon, whatever the list does. */
 const firstInput = (): Promise<unknown> =>
   new Promise((resolve) => document.addEventListener('input', resolve, { capture: true, once: true }));
 
-/** Loads what the first view does not need. On a slow line its bytes would otherwise come before the first list. */
+/**
+ * Loads what the first view does not need. On a slow line its bytes would otherwise come before the first list. Where no server
+ * answers, it is loaded once there is a connection.
+ */
 async function addLateParts(): Promise<void> {
-  const [{ UnsentQuestion }, { Uploads }, { HelpersMenu }] = await Promise.all([
-    import('./shell/unsent-question.tsx'),
-    import('./uploads/uploads.tsx'),
-    import('./helpers-menu/helpers-menu.tsx'),
-  ]);
-  await textsLoaded();
-  slots.panel.set(Uploads);
-  slots.overlays.set([...slots.overlays.value, HelpersMenu, UnsentQuestion]);
+  try {
+    const [{ UnsentQuestion }, { Uploads }, { HelpersMenu }] = await loadedLater(() =>
+      Promise.all([
+        import('./shell/unsent-question.tsx'),
+        import('./uploads/uploads.tsx'),
+        import('./helpers-menu/helpers-menu.tsx'),
+      ]),
+    );
+    slots.panel.set(Uploads);
+    slots.overlays.set([...slots.overlays.value, HelpersMenu, UnsentQuestion]);
+  } catch (error) {
+    askLater(problemOf(error));
+  }
+}
+
+function askLater(problem: ApiProblem): void {
+  const isAway = problem.code === 'unreachable';
+  const ask = async (): Promise<void> => {
+    if (!isAway && (await isAnswering())) location.reload();
+    else await addLateParts();
+  };
+  const again = (): void => {
+    removeEventListener('online', again);
+    toasts.close(toast);
+    void ask();
+  };
+  const action = { label: t('failure.retry'), onSelect: again };
+  const toast = toasts.show({ text: problemText(problem), tone: 'danger', action });
+  if (isAway) addEventListener('online', again);
 }
 
 const root = document.querySelector('#app');

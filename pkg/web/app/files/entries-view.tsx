@@ -61,8 +61,12 @@ export function EntriesView(props: Props) {
   // The first view has no room for them, and most people choose the list.
   const [Cards, loadCards] = useLater(async () => (await import('./cards.tsx')).Cards);
   useEffect(() => {
-    if (view === 'cards') void loadCards();
-  }, [view]);
+    if (view !== 'cards' || Cards) return undefined;
+    const ask = (): void => void loadCards();
+    ask();
+    addEventListener('online', ask);
+    return () => removeEventListener('online', ask);
+  }, [view, Cards]);
   const [Details, loadDetails] = useLater(async () => (await import('./details/details.tsx')).Details);
   const [menu, setMenu] = useState<{ readonly entry: Entry; readonly x: number; readonly y: number }>();
 

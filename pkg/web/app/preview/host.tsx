@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { textsLoaded } from '../../text/language.ts';
 import { failureToast } from '../failure-toast.ts';
 import { extensions } from '../files/entry-actions.ts';
 import type { Entry } from '../files/entry.ts';
+import { loadedLater } from '../use-later.ts';
 import { previewAddress, previewedIn } from './address.ts';
 import type { PreviewProps } from './preview-props.ts';
 
@@ -46,8 +46,8 @@ export function PreviewHost() {
       return;
     }
     if (Preview) return;
-    load().then(
-      (loaded) => setPreview(() => loaded),
+    loadedLater(() => import('./preview-dialog.tsx')).then(
+      ({ PreviewDialog }) => setPreview(() => PreviewDialog),
       (error: unknown) => {
         failureToast(error);
         close();
@@ -57,10 +57,4 @@ export function PreviewHost() {
 
   if (id === undefined || !Preview) return null;
   return <Preview id={id} listed={listed} onShow={(next) => show(next, true)} onClose={close} />;
-}
-
-async function load(): Promise<ComponentType<PreviewProps>> {
-  const { PreviewDialog } = await import('./preview-dialog.tsx');
-  await textsLoaded();
-  return PreviewDialog;
 }

@@ -1,11 +1,11 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { textsLoaded } from '../../text/language.ts';
 import { t } from '../../text/shell.ts';
 import { failureToast } from '../failure-toast.ts';
 import { addEntryAction } from '../files/entry-actions.ts';
 import type { Entry } from '../files/entry.ts';
 import { useMay } from '../services.ts';
+import { loadedLater } from '../use-later.ts';
 
 type Dialog = ComponentType<{ readonly entry: Entry; readonly onClose: () => void }>;
 
@@ -21,8 +21,7 @@ export function Sharing() {
     if (!mayShare) return undefined;
     const open = async (entry: Entry, done: (() => void) | undefined): Promise<void> => {
       try {
-        const { ShareDialog } = await import('./share-dialog.tsx');
-        await textsLoaded();
+        const { ShareDialog } = await loadedLater(() => import('./share-dialog.tsx'));
         setShown({ entry, Dialog: ShareDialog, done });
       } catch (error) {
         failureToast(error);
