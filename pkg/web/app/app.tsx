@@ -9,7 +9,8 @@ import { Status, StatusContext } from '../design/status.tsx';
 import { ToastArea } from '../design/toast.tsx';
 import type { Language } from '../text/language.ts';
 import { t } from '../text/shell.ts';
-import { FailurePage } from './failure-page.tsx';
+import { Failure, FailurePage } from './failure-page.tsx';
+import { loadAnew } from './load-anew.ts';
 import { NotFoundPage } from './not-found-page.tsx';
 import { requestTexts } from './request-texts.ts';
 import { IN_APP, ROUTES } from './routes.tsx';
@@ -31,7 +32,7 @@ export const App = ({ services, language }: Props) => (
   <ServicesContext.Provider value={services}>
     <RequestTextsContext.Provider value={requestTexts}>
       <StatusContext.Provider value={Said}>
-        <Boundary>
+        <Boundary Failed={FailurePage}>
           <LocationProvider scope={IN_APP}>
             <Start language={language} />
           </LocationProvider>
@@ -70,26 +71,40 @@ function Start({ language }: Pick<Props, 'language'>) {
   const spoken = { language };
   return (
     <Shell>
-      <Router>
-        {ROUTES.map(({ path: at, page }) => (
-          <Route key={at} path={at} component={page} {...spoken} />
-        ))}
-        <Route default component={NotFoundPage} {...spoken} />
-      </Router>
+      <Boundary Failed={Failure} path={path}>
+        <Router>
+          {ROUTES.map(({ path: at, page }) => (
+            <Route key={at} path={at} component={page} {...spoken} />
+          ))}
+          <Route default component={NotFoundPage} {...spoken} />
+        </Router>
+      </Boundary>
     </Shell>
   );
 }
 
-/** Shows an error of the page itself, or a script that could not be loaded, in place of an empty page. */
-export class Boundary extends Component<{ readonly children: ComponentChildren }, { problem?: ApiProblem }> {
-  override state: { problem?: ApiProblem } = {};
+interface BoundaryProps {
+  readonly children: ComponentChildren;
+  readonly Failed: typeof FailurePage;
+  /** Another one is tried again. */
+  readonly path?: string;
+}
+
+/** Shows an error of what it surrounds in its place. */
+class Boundary extends Component<BoundaryProps, { readonly problem?: ApiProblem | undefined }> {
+  override state: { readonly problem?: ApiProblem | undefined } = {};
 
   override componentDidCatch(error: unknown): void {
     this.setState({ problem: problemOf(error) });
   }
 
+  override componentDidUpdate({ path }: BoundaryProps): void {
+    if (this.state.problem && path !== this.props.path) this.setState({ problem: undefined });
+  }
+
   override render() {
     const { problem } = this.state;
-    return problem ? <FailurePage problem={problem} onRetry={() => location.reload()} /> : this.props.children;
+    const { Failed, children } = this.props;
+    return problem ? <Failed problem={problem} onRetry={() => void loadAnew()} /> : children;
   }
 }

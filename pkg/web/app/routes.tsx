@@ -1,11 +1,11 @@
 import { type ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
 import { exec } from 'preact-iso/router';
-import { problemOf } from '../api/problem.ts';
 import type { IconName } from '../design/icon.tsx';
-import { textsLoaded } from '../text/language.ts';
 import type { Key } from '../text/shell.ts';
+import { latePage } from './late-page.tsx';
 import { useFirstView } from './shell/first-view.ts';
+import { loadedLater } from './use-later.ts';
 
 /** A component whose script is loaded when it is first shown, or before. */
 type Page = ComponentType & { readonly preload: () => Promise<unknown> };
@@ -26,25 +26,11 @@ export interface AppRoute {
   };
 }
 
-/**
- * Loads the script of a route when it is first shown, and its texts in the language of the page. A script that is gone belongs to
- * a build that has been replaced: the page of failures loads the document anew.
- */
-const page = (load: () => Promise<ComponentType>): Page =>
-  lazy(async () => {
-    try {
-      const Loaded = await load();
-      await textsLoaded();
-      return { default: withFirstView(Loaded) };
-    } catch (error) {
-      const problem = problemOf(error);
-      return {
-        default: () => {
-          throw problem;
-        },
-      };
-    }
-  });
+/** Loads the script of a route when it is first shown, and its texts in the language of the page. */
+function page(load: () => Promise<ComponentType>): Page {
+  const loaded = async (): Promise<ComponentType> => withFirstView(await loadedLater(load));
+  return lazy(async () => ({ default: await loaded().catch(() => latePage(loaded)) }));
+}
 
 /** What the first view does not need is loaded once a page is shown. */
 function withFirstView(Shown: ComponentType): ComponentType {
@@ -125,7 +111,7 @@ const sections = [...new Set([...ROUTES.map(({ path }) => path.split('/')[1] ?? 
 /** Matches the addresses (path and query) of the app. A link to another address loads a document. */
 export const IN_APP = new RegExp(`^/(?:${sections.join('|')})(?:[/?#]|$)`);
 
-/** Loads the script of the page at `path` before it is shown. Resolves also if that fails: the page says so when it is shown. */
+/** Loads the script of the page at `path` before it is shown. Resolves also if that fails: the page asks when it is shown. */
 export async function loadPageAt(path: string): Promise<void> {
   try {
     await ROUTES.find((route) => exec(path, route.path))?.page.preload();

@@ -55,6 +55,106 @@ async function cutOff(page: Page, assets: string): Promise<() => Promise<void>> 
   };
 }
 
+const go = (page: Page, name: string): Promise<void> =>
+  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
+const heading = (page: Page, name: string): Promise<void> => page.getByRole('heading', { name, level: 1 }).waitFor();
+/** Waits for what is said in place of a page. */
+async function failure(page: Page, text: string): Promise<void> {
+  await heading(page, 'Something went wrong');
+  await page.getByRole('main').getByRole('alert').getByText(text).waitFor();
+}
+
+test('without a connection a page that is not loaded yet says so in the shell, and comes once there is one', async () => {
+  const page = await pageWithFile();
+  await offline(page, async () => {
+    await go(page, 'Jobs');
+    await failure(page, UNREACHABLE);
+    await page.getByRole('searchbox').or(page.getByRole('combobox')).first().waitFor();
+    await page.getByRole('button', { name: /^Account/ }).waitFor();
+  });
+  await heading(page, 'Jobs');
+
+  expect([await isSameDocument(page), await page.getByRole('main').getByRole('alert').count()]).toEqual([true, 0]);
+  await page.close();
+});
+
+test('from a page that cannot be loaded one goes to another and back, and then it is asked for anew', async () => {
+  const page = await pageWithFile();
+  await offline(page, async () => {
+    await go(page, 'Jobs');
+    await failure(page, UNREACHABLE);
+    await page.goBack();
+    await heading(page, 'Files');
+  });
+  const end = await cutOff(page, '**/assets/jobs-page-*.js');
+  await go(page, 'Jobs');
+  await failure(page, UNREACHABLE);
+  await go(page, 'Trash');
+  await heading(page, 'Trash');
+  await end();
+  await page.goBack();
+  await heading(page, 'Jobs');
+
+  expect(await isSameDocument(page)).toBe(true);
+  await page.close();
+});
+
+test.each([
+  ['script', '**/assets/jobs-page-*.js'],
+  ['part that pages share', '**/assets/job-row-*.js'],
+  ['style', '**/assets/*.css'],
+])('the button of a page whose %s could not be reached asks for it again', async (_, assets) => {
+  const page = await pageWithFile();
+  const end = await cutOff(page, assets);
+  await go(page, 'Jobs');
+  await failure(page, UNREACHABLE);
+  await end();
+  await page.getByRole('main').getByRole('button', { name: 'Try again' }).click();
+  await heading(page, 'Jobs');
+  const styles: boolean[] = await page.evaluate(
+    `[...document.querySelectorAll('link[rel=stylesheet]')].map((link) => !!link.sheet)`,
+  );
+
+  expect([await isSameDocument(page), styles.length > 1, styles.every(Boolean)]).toEqual([true, true, true]);
+  await page.close();
+});
+
+test('the button of a page whose script is gone loads the new build, and leaves nothing while no server answers', async () => {
+  const page = await pageWithFile();
+  await page.route('**/assets/jobs-page-*.js', (route) => route.fulfill({ status: 404 }));
+  await go(page, 'Jobs');
+  await failure(page, REPLACED);
+  const retry = page.getByRole('main').getByRole('button', { name: 'Try again' });
+  await offline(page, async () => {
+    await retry.click();
+    await page.getByRole('region', { name: 'Notifications' }).getByText(UNREACHABLE).waitFor();
+    await failure(page, REPLACED);
+  });
+  const wasSame = await isSameDocument(page);
+  await page.unroute('**/assets/jobs-page-*.js');
+  await retry.click();
+  await heading(page, 'Jobs');
+
+  expect([wasSame, await isSameDocument(page)]).toEqual([true, false]);
+  await page.close();
+});
+
+test('an error of one page leaves the shell, and the other pages, as they are', async () => {
+  const page = await pageWithFile();
+  await page.route('**/api/v1/jobs?*', (route) => route.fulfill({ json: { data: [null], pagination: { has_more: false } } }));
+  await go(page, 'Jobs');
+  await failure(page, REPLACED);
+  await go(page, 'Trash');
+  await heading(page, 'Trash');
+  const [mains, isSame] = [await page.locator('main').count(), await isSameDocument(page)];
+  await page.unroute('**/api/v1/jobs?*');
+  await go(page, 'Jobs');
+  await heading(page, 'Jobs');
+
+  expect([mains, isSame, await isSameDocument(page)]).toEqual([1, true, true]);
+  await page.close();
+});
+
 test('uploads that could not be reached when the page was opened come by themselves once there is a connection', async () => {
   const page = await pageWithFile();
   const end = await cutOff(page, '**/assets/uploads-*.js');
