@@ -5,6 +5,7 @@ import { FileIcon } from '../design/file-icon.tsx';
 import { fileKind } from '../design/file-kind.ts';
 import { announce } from '../design/live-region.tsx';
 import { FileSize } from '../design/measures.tsx';
+import { useWhenOnline } from '../design/use-when-online.ts';
 import { t } from '../text/share.ts';
 import { type Link, save, type SharedFile } from './link.ts';
 import { Preview, previewOf } from './preview.tsx';
@@ -23,6 +24,7 @@ export function FileView({ link, file, name, onRefused }: Props) {
   const [left, setLeft] = useState(file.downloads_left);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem>();
+  useWhenOnline(problem, () => setProblem(undefined));
   const preview = previewOf(file);
   const address = link.addressOf('download');
 

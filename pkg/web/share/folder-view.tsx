@@ -6,6 +6,7 @@ import { EmptyState } from '../design/empty-state.tsx';
 import { announce } from '../design/live-region.tsx';
 import { Skeleton } from '../design/skeleton.tsx';
 import { TextField } from '../design/text-field.tsx';
+import { useWhenOnline } from '../design/use-when-online.ts';
 import { t } from '../text/share.ts';
 import { DropZone } from '../uploads/drop-zone.tsx';
 import { ChildTable, foundInWords } from './child-table.tsx';
@@ -72,6 +73,7 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
       await onRefused(problemOf(error));
     }
   };
+  useWhenOnline(problem, () => setProblem(undefined));
   const crumbs = [{ id: '', name }, ...path].map((step, depth) => ({
     id: step.id,
     label: step.name,
@@ -133,7 +135,7 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
         value={typed}
         onValue={setTyped}
       />
-      {list.problem && <ProblemNote problem={list.problem} onRetry={rows ? list.more : list.reload} />}
+      {list.problem && <ProblemNote problem={list.problem} onRetry={list.again} />}
       {rows === undefined && list.isLoading && <Skeleton kind="rows" rows={6} label={t('loading')} />}
       {isNothing &&
         (query === '' ? (

@@ -3,6 +3,7 @@ import { type ApiProblem, problemOf } from '../api/problem.ts';
 import { Button } from '../design/button.tsx';
 import { announce } from '../design/live-region.tsx';
 import { PasswordField } from '../design/password-field.tsx';
+import { useWhenOnline } from '../design/use-when-online.ts';
 import { count, t } from '../text/share.ts';
 import type { Link, Shared } from './link.ts';
 import { ProblemNote } from './problem-note.tsx';
@@ -23,6 +24,7 @@ export function PasswordForm({ link, typed, fault, onOpen, onDead }: Props) {
   const [problem, setProblem] = useState<ApiProblem>();
   const [isBusy, setBusy] = useState(false);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useWhenOnline(problem, () => setProblem(undefined));
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();

@@ -3,6 +3,7 @@ import { ApiProblem, problemOf } from '../api/problem.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { RequestId } from '../design/request-id.tsx';
 import { Status } from '../design/status.tsx';
+import { useWhenOnline } from '../design/use-when-online.ts';
 import { t } from '../text/share.ts';
 import { FileView } from './file-view.tsx';
 import { FolderView } from './folder-view.tsx';
@@ -24,6 +25,7 @@ interface Props {
 export function Share({ link, first, typed, fault }: Props) {
   const [shown, setShown] = useState(first);
   const ask = (): void => void link.show().catch(problemOf).then(setShown);
+  useWhenOnline(shown instanceof ApiProblem ? shown : undefined, ask);
   const isOpen = useOpen(link);
   /** What was asked for is not there: it, or the link. */
   const refused = async (problem: ApiProblem): Promise<void> => {

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiProblem, isAbort, problemOf } from '../api/problem.ts';
+import { useWhenOnline } from '../design/use-when-online.ts';
 import type { Child, Link } from './link.ts';
 
 export interface Children {
@@ -8,8 +9,10 @@ export interface Children {
   readonly isMore: boolean;
   readonly isLoading: boolean;
   readonly problem: ApiProblem | undefined;
-  /** Loads the next page, or again the one that failed. */
+  /** Loads the next page. */
   readonly more: () => void;
+  /** Loads what failed. */
+  readonly again: () => void;
   /** Loads the list from its beginning; what is shown stays until then. */
   readonly reload: () => void;
 }
@@ -19,6 +22,8 @@ interface State {
   readonly cursor: string | null;
   readonly isLoading: boolean;
   readonly problem?: ApiProblem;
+  /** What failed: the page after it. */
+  readonly failed?: string | null;
 }
 
 interface Wanted {
@@ -50,7 +55,7 @@ export function useChildren(link: Link, wanted: Wanted, onRefused: (problem: Api
         },
         (error: unknown) => {
           if (signal.aborted || isAbort(error)) return;
-          setState((before) => ({ ...before, problem: problemOf(error), isLoading: false }));
+          setState((before) => ({ ...before, problem: problemOf(error), failed: cursor, isLoading: false }));
           void latest.current(problemOf(error));
         },
       );
@@ -67,12 +72,15 @@ export function useChildren(link: Link, wanted: Wanted, onRefused: (problem: Api
     setState(({ problem: _former, ...before }) => ({ ...before, isLoading: true }));
     ask(cursor);
   };
+  const again = (): void => from(state.failed ?? null);
+  useWhenOnline(state.problem, again);
   return {
     rows: state.rows,
     isMore: state.cursor !== null,
     isLoading: state.isLoading,
     problem: state.problem,
     more: () => from(state.cursor),
+    again,
     reload: () => from(null),
   };
 }
