@@ -1,4 +1,6 @@
 import { Observed } from '../api/observed.ts';
+import { problemOf } from '../api/problem.ts';
+import type { Problem } from '../uploads/problem.ts';
 import { type Ask, Refused } from '../uploads/request.ts';
 import type { Upload } from '../uploads/queue.ts';
 import { isReadable, type Sender, SMALL_BYTES, type Steps, TINY_BYTES } from '../uploads/sender.ts';
@@ -7,13 +9,13 @@ import type { Link, SharedFolder } from './link.ts';
 
 type SentFile = SharedFolder['sent'][number];
 
-/** What the server answers when it is not known any more, or its password is another. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  not_found: 'link_ended',
-  status_404: 'link_ended',
-  unauthenticated: 'share_password_required',
-  share_password_wrong: 'share_password_required',
-};
+/** What the server answers to a password that is not there, or is another one now. */
+const LOCKED: readonly string[] = ['share_password_required', 'share_password_wrong', 'unauthenticated'];
+/**
+ * What it answers for a link that has ended, but also for an upload that it has no more, and for one that was on its way while
+ * the password of the link changed.
+ */
+const NOT_FOUND: readonly string[] = ['not_found', 'status_404'];
 
 /** Files that are shown as sent: as many as the server remembers of a session. */
 const SHOWN = 100;
@@ -55,9 +57,9 @@ export class LinkSender implements Sender {
         if (!(await isReadable(file))) throw new Refused({ code: 'file_unreadable', message: '' });
         this.#doubtful.add(upload.id);
       }
-      const code = MEANINGS[problem.code] ?? problem.code;
-      if (code === 'share_password_required') this.#link.isOpen.set(false);
-      throw new Refused({ ...problem, code });
+      const meant = await this.#meaningOf(problem);
+      if (meant.code === 'share_password_required') this.#link.isOpen.set(false);
+      throw new Refused(meant);
     }
     this.#doubtful.delete(upload.id);
     this.sent.set([{ name, size, sent_at: new Date().toISOString() }, ...this.sent.value].slice(0, SHOWN));
@@ -65,6 +67,22 @@ export class LinkSender implements Sender {
   }
 
   discard = (url: string): Promise<void> => discard(url, this.#ask);
+
+  /** Asks the link itself before it is said to have ended: senders believe that what was on its way is lost. */
+  async #meaningOf(problem: Problem): Promise<Problem> {
+    if (LOCKED.includes(problem.code)) return { ...problem, code: 'share_password_required' };
+    if (!NOT_FOUND.includes(problem.code)) return problem;
+    try {
+      const shared = await this.#link.show();
+      if (shared.name === null) return { ...problem, code: 'share_password_required' };
+      const isForUploads = shared.kind === 'folder' && shared.mode !== 'download';
+      // A link that takes uploads takes this one at another attempt.
+      return { ...problem, code: isForUploads ? 'conflict' : 'link_ended' };
+    } catch (error) {
+      const { code, message, retryAfter, requestId } = problemOf(error);
+      return code === 'not_found' ? { ...problem, code: 'link_ended' } : { code, message, retryAfter, requestId };
+    }
+  }
 
   async #sendSmall(file: File, name: string, { signal, onProgress }: Steps): Promise<void> {
     const form = new FormData();

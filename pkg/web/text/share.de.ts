@@ -85,7 +85,7 @@ export const de: Texts<typeof en> = {
 
   'hold.offline': 'Es gibt keine Verbindung. Sobald es eine gibt, geht das Senden weiter.',
   'hold.sender': 'Geben Sie Ihren Namen ein, dann beginnt das Senden.',
-  'hold.ended': 'Dieser Link ist abgelaufen. Was Sie gesendet haben, ist angekommen.',
+  'hold.ended': 'Dieser Link ist abgelaufen. Was als gesendet aufgeführt ist, ist angekommen.',
   'hold.password': 'Der Link braucht sein Passwort noch einmal.',
   'hold.full': 'Es ist kein Platz für weitere Dateien. Sagen Sie es der Person, von der Sie den Link haben.',
   'hold.suspended': 'Dieser Dienst ist gesperrt. Versuchen Sie es später erneut.',

@@ -81,7 +81,7 @@ export const en = {
 
   'hold.offline': 'There is no connection. Sending continues when there is one.',
   'hold.sender': 'Enter your name, and sending starts.',
-  'hold.ended': 'This link has ended. What you have sent has arrived.',
+  'hold.ended': 'This link has ended. What is listed as sent has arrived.',
   'hold.password': 'The link needs its password again.',
   'hold.full': 'There is no room for more files. Tell whoever sent you the link.',
   'hold.suspended': 'This service is suspended. Try again later.',

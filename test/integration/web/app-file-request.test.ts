@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { makeScratch } from '../../support/backends/backends.ts';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { drop } from '../../support/clients/files-page.ts';
+import { drop, sendAtMost } from '../../support/clients/files-page.ts';
 import { fits } from '../../support/clients/fits.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -223,7 +223,7 @@ test('a link that ends while files are sent says so, and keeps what was sent on 
   await page.getByText('1 file sent', { exact: true }).waitFor();
   await ada.api.patch(`/shares/${link.id}`, { is_active: false });
   await choose(page, file('late.txt'));
-  await page.getByText('This link has ended. What you have sent has arrived.').first().waitFor();
+  await page.getByText('This link has ended. What is listed as sent has arrived.').first().waitFor();
 
   expect([await page.getByText('essay.txt').count(), (await arrived()).length]).toEqual([1, 1]);
 });
@@ -241,6 +241,43 @@ test('a password that changes while files are sent is asked for, and what waited
   await page.getByText('1 file sent', { exact: true }).waitFor();
 
   expect((await arrived()).length).toBe(1);
+});
+
+test('a password that is set while a large file is on its way is asked for, and the file is sent', async () => {
+  const { ada, link, page, arrived } = await request();
+  const devtools = await page.context().newCDPSession(page);
+  await page.getByLabel('Your name').fill('Grace');
+  await sendAtMost({ devtools }, 2 * MIB);
+  await choose(page, file('film.bin', 10 * MIB));
+  await page.getByText(/^[1-9][.\d]* MB of 10 MB/).waitFor();
+  const { status } = await ada.api.patch(`/shares/${link.id}`, { password: PASSWORD });
+  await sendAtMost({ devtools }, 0);
+  const again = page.getByRole('dialog', { name: 'Enter the password again' });
+  await again.waitFor();
+  const isEnded = await page.getByText('This link has ended.').count();
+  await again.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByText('1 file sent', { exact: true }).waitFor();
+
+  expect([status, isEnded]).toEqual([200, 0]);
+  expect((await arrived()).map(({ name, size }) => [name, size])).toEqual([['film.bin', 10 * MIB]]);
+});
+
+test('a link that works is not said to have ended when the server has lost what came of a file', async () => {
+  const { page, arrived } = await request();
+  await page.getByLabel('Your name').fill('Grace');
+  let isLost = false;
+  await page.route('**/uploads/*', async (route) => {
+    const request = route.request();
+    if (isLost || request.method() !== 'PATCH') return route.continue();
+    isLost = true;
+    await page.request.delete(request.url(), { headers: { 'tus-resumable': '1.0.0' } });
+    await route.continue();
+  });
+  await choose(page, file('film.bin', 10 * MIB));
+  await page.getByText('1 file sent', { exact: true }).waitFor();
+
+  expect([isLost, (await arrived()).map(({ name, size }) => [name, size])]).toEqual([true, [['film.bin', 10 * MIB]]]);
 });
 
 test('a file for which there is no room waits, and is sent once there is', async () => {

@@ -70,7 +70,7 @@ export async function drop(shown: Pick<FilesPage, 'devtools'>, ...paths: readonl
 }
 
 /** Lets the page send at most so many bytes a second. 0: as many as the machine can. */
-export const sendAtMost = async ({ devtools }: FilesPage, bytesPerSecond: number): Promise<void> => {
+export const sendAtMost = async ({ devtools }: Pick<FilesPage, 'devtools'>, bytesPerSecond: number): Promise<void> => {
   await devtools.send('Network.emulateNetworkConditions', {
     offline: false,
     latency: 0,
