@@ -36,11 +36,14 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
   const [sort, setSort] = useState('name');
   const [left, setLeft] = useState(folder.downloads_left);
   const [isSending, setSending] = useState(false);
-  const [problem, setProblem] = useState<ApiProblem>();
+  const [failed, setFailed] = useState<{ readonly at: typeof path; readonly problem: ApiProblem }>();
   const heading = useRef<HTMLHeadingElement>(null);
   const here = path.at(-1);
   const list = useChildren(link, { folderId: here?.id, query, sort }, onRefused);
   const { rows } = list;
+  /** What is shown when a download is refused, which may be another folder by then. */
+  const shown = useRef({ path, list });
+  shown.current = { path, list };
 
   useEffect(() => {
     const timer = setTimeout(() => setQuery(typed.trim()), SETTLED_MS);
@@ -62,18 +65,22 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
     heading.current?.focus();
   };
   const download = async (address: string, what: string): Promise<void> => {
-    setProblem(undefined);
+    setFailed(undefined);
     try {
       await link.require(address);
       save(address);
       announce(t('started', { name: what }));
       setLeft((before) => (before === null ? null : before - 1));
     } catch (error) {
-      setProblem(problemOf(error));
-      await onRefused(problemOf(error));
+      const problem = problemOf(error);
+      setFailed({ at: path, problem });
+      if (problem.code !== 'not_found') return;
+      // The row that was pressed is about to go. If the link is dead, the list says so.
+      if (shown.current.path === path) heading.current?.focus();
+      shown.current.list.reload();
     }
   };
-  useWhenOnline(problem, () => setProblem(undefined));
+  useWhenOnline(failed?.problem, () => setFailed(undefined));
   const crumbs = [{ id: '', name }, ...path].map((step, depth) => ({
     id: step.id,
     label: step.name,
@@ -118,7 +125,7 @@ export function FolderView({ link, folder, name, onRefused }: Props) {
         )}
       </header>
       <Terms end={folder.expires_at} left={left} />
-      {problem && <ProblemNote problem={problem} />}
+      {failed?.at === path && <ProblemNote problem={failed.problem} />}
       {mayBeSentTo && (
         <SendFiles link={link} folder={folder} onSent={list.reload} isShown={isSending} onShow={() => setSending(true)} />
       )}

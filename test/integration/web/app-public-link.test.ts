@@ -224,6 +224,32 @@ test('a link that ends while its page is open says so, and nothing else', async 
   expect([shown?.includes('Ended'), reply?.status(), (await page.content()).includes('Ended')]).toEqual([false, 404, false]);
 });
 
+test('a file that is gone is said to be, its row goes, and nothing of it is said in another folder', async () => {
+  const ada = await tenant.user();
+  const top = await makeFolder(ada, 'Course');
+  const weeks = await makeFolder(ada, 'Weeks', top);
+  const plan = await put(ada, 'plan.txt', top);
+  await put(ada, 'week 1.txt', weeks);
+  const { page } = await open((await share(ada, `/folders/${top}`)).url);
+  await page.getByRole('link', { name: 'plan.txt' }).waitFor();
+  await ada.api.delete(`/files/${plan}`);
+  await page.getByRole('link', { name: 'plan.txt' }).click();
+  await page.getByRole('alert').waitFor();
+  await waitFor('the row to go', async () => (await rowNames(page)).join() === 'Weeks');
+  const focused = await page.evaluate('document.activeElement.localName');
+  const alerts = [await page.getByRole('alert').count()];
+  for (const go of [() => page.getByRole('button', { name: 'Weeks' }).click(), () => page.goBack(), () => page.goForward()]) {
+    await go();
+    await page
+      .getByRole('link', { name: 'week 1.txt' })
+      .or(page.getByRole('button', { name: 'Weeks' }))
+      .waitFor();
+    alerts.push(await page.getByRole('alert').count());
+  }
+
+  expect([focused, alerts]).toEqual(['h1', [1, 0, 0, 0]]);
+});
+
 test('what is renamed while its link is open is still saved: a file, and one in a folder', async () => {
   const ada = await tenant.user();
   const rename = async (path: string, name: string): Promise<void> => {
