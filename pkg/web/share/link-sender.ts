@@ -17,13 +17,15 @@ const LOCKED: readonly string[] = ['share_password_required', 'share_password_wr
  */
 const NOT_FOUND: readonly string[] = ['not_found', 'status_404'];
 
-/** Files that are shown as sent: as many as the server remembers of a session. */
+/** Files that are shown as sent: as many as the server lists of a session. */
 const SHOWN = 100;
 
 /** Sends uploads into the folder of a link. A folder that was dropped is sent as its files: the link makes no folders. */
 export class LinkSender implements Sender {
-  /** What was sent in this session, the newest first. */
+  /** The last files that were sent in this session, the newest first. */
   readonly sent: Observed<readonly SentFile[]>;
+  /** How many files were sent in this session; undefined if there may have been more than the server lists. */
+  sentCount: number | undefined;
   /** The name that the sender typed. */
   sender = '';
   /** A link knows no keys: a small file whose reply is lost with the page may have arrived. */
@@ -40,6 +42,7 @@ export class LinkSender implements Sender {
     this.#ask = deps.ask;
     this.#maxBytes = deps.folder.max_upload_size ?? 0;
     this.sent = new Observed<readonly SentFile[]>(deps.folder.sent);
+    this.sentCount = deps.folder.sent.length < SHOWN ? deps.folder.sent.length : undefined;
   }
 
   async send(upload: Upload, steps: Steps): Promise<string | undefined> {
@@ -62,6 +65,7 @@ export class LinkSender implements Sender {
       throw new Refused(meant);
     }
     this.#doubtful.delete(upload.id);
+    if (this.sentCount !== undefined) this.sentCount += 1;
     this.sent.set([{ name, size, sent_at: new Date().toISOString() }, ...this.sent.value].slice(0, SHOWN));
     return 'sent';
   }

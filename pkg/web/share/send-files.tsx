@@ -46,6 +46,7 @@ export function SendFiles({ link, folder, onSent, isShown = true, onShow }: Prop
   const { queue, search } = uploader;
   const summary = queue.summary();
   const { count: number, hold } = summary;
+  const { sentCount } = sender;
   const sent = sender.sent.value;
   const isNamed = name.trim() !== '';
   sender.sender = name.trim();
@@ -172,7 +173,12 @@ export function SendFiles({ link, folder, onSent, isShown = true, onShow }: Prop
       )}
       {sent.length > 0 && (
         <div class="send-sent">
-          <h3 class="send-list-title">{count('sent', sent.length)}</h3>
+          <h3 class="send-list-title">
+            {sentCount === undefined ? t('sentLast', { count: sent.length }) : count('sent', sentCount)}
+          </h3>
+          {sentCount !== undefined && sentCount > sent.length && (
+            <p class="share-facts">{t('sentListed', { count: sent.length })}</p>
+          )}
           <ul role="list">
             {sent.map((file, index) => (
               <li key={sent.length - index}>

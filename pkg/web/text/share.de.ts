@@ -82,6 +82,8 @@ export const de: Texts<typeof en> = {
   progressBar: 'Fortschritt aller Dateien',
   'sent.one': '{count} Datei gesendet',
   'sent.other': '{count} Dateien gesendet',
+  sentLast: 'Die letzten {count} Dateien, die Sie gesendet haben',
+  sentListed: 'Die letzten {count} sind aufgeführt.',
 
   'hold.offline': 'Es gibt keine Verbindung. Sobald es eine gibt, geht das Senden weiter.',
   'hold.sender': 'Geben Sie Ihren Namen ein, dann beginnt das Senden.',

@@ -78,6 +78,8 @@ export const en = {
   progressBar: 'Progress of all files',
   'sent.one': '{count} file sent',
   'sent.other': '{count} files sent',
+  sentLast: 'The last {count} files that you sent',
+  sentListed: 'The last {count} are listed.',
 
   'hold.offline': 'There is no connection. Sending continues when there is one.',
   'hold.sender': 'Enter your name, and sending starts.',

@@ -8,7 +8,7 @@ import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts
 import { drop, sendAtMost } from '../../support/clients/files-page.ts';
 import { fits } from '../../support/clients/fits.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
 
 let tenant: TestTenant;
@@ -82,6 +82,22 @@ test('a stranger sends files under their name, and sees what they sent and nothi
   );
   expect([shown?.includes('essay.txt'), shown?.includes('secret')]).toEqual([true, false]);
   expect(await page.getByLabel('Your name').inputValue()).toBe('Grace Hopper');
+});
+
+test('more files than the page lists are all counted, and after a reload the heading says which are listed', async () => {
+  const { page } = await request();
+  await page.getByLabel('Your name').fill('Grace');
+  await choose(page, ...range(102).map((at) => file(`${at}.txt`)));
+  await page.getByText('102 files sent', { exact: true }).waitFor();
+  await page.getByText('The last 100 are listed.', { exact: true }).waitFor();
+  const before = await page.locator('.send-sent li').count();
+  await page.reload();
+  await page.getByRole('heading', { name: 'The last 100 files that you sent' }).waitFor();
+  await choose(page, file('one more.txt'));
+  await page.locator('.send-sent li').getByText('one more.txt').waitFor();
+  const counted = await page.getByText(/files? sent$/).count();
+
+  expect([before, await page.locator('.send-sent li').count(), counted]).toEqual([100, 100, 0]);
 });
 
 test('whoever made the link sees in the details of a file who sent it', async () => {
