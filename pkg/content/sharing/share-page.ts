@@ -45,7 +45,7 @@ export function sharePages({
   web: WebPages;
   apiPath: string;
 }): PageRoute[] {
-  const show = async ({ path, languages, files }: PageRequest, fault?: Fault): Promise<PageReply> => {
+  const show = async ({ path, languages, files, requestId }: PageRequest, fault?: Fault): Promise<PageReply> => {
     const token = path['token'] ?? '';
     const language = pageLanguage(languages);
     const headers = headersOf(files, fault);
@@ -59,7 +59,7 @@ export function sharePages({
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_found')) throw error;
       const { dead: title } = SHARE_TEXT[language];
-      const body = web.document('share', { title, body: deadPage(language), language });
+      const body = web.document('share', { title, body: deadPage(language, requestId), language });
       return { status: 404, body, headers };
     }
   };
@@ -127,10 +127,14 @@ const titleOf = ({ name }: SharedView, language: PageLanguage): string => name ?
 const headingOf = (view: SharedView, language: PageLanguage): string =>
   `<h1><bdi>${escapeHtml(titleOf(view, language))}</bdi></h1>`;
 
-/** Without the element that the script fills: nothing is asked about a link that does not work. */
-const deadPage = (language: PageLanguage): string => `<main class="share-card">
+/**
+ * Without the element that the script fills: nothing is asked about a link that does not work. By the id of the request an
+ * administrator finds it in the log.
+ */
+const deadPage = (language: PageLanguage, requestId: string): string => `<main class="share-card">
 <h1>${SHARE_TEXT[language].dead}</h1>
 <p>${SHARE_TEXT[language].whyDead}</p>
+<p class="c-request"><span>${SHARE_TEXT[language].request} <code>${escapeHtml(requestId)}</code></span></p>
 </main>`;
 
 function filePage(file: FileView, language: PageLanguage, fault: Fault | undefined): string {

@@ -4,6 +4,7 @@ const en = {
   dead: 'This link does not work',
   whyDead:
     'It may have ended, it may have been used up, or the address may be incomplete. Ask whoever sent it to you for a new one.',
+  request: 'Request',
   password: 'Password',
   locked: 'This link has a password',
   download: 'Download',
@@ -24,6 +25,7 @@ const de: typeof en = {
   whyDead:
     'Er ist abgelaufen oder aufgebraucht, oder die Adresse ist unvollständig. Bitten Sie die Person, von der Sie ihn ' +
     'haben, um einen neuen.',
+  request: 'Anfrage',
   password: 'Passwort',
   locked: 'Dieser Link hat ein Passwort',
   download: 'Herunterladen',

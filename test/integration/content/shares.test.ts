@@ -363,7 +363,12 @@ describe('a download by share link', () => {
     expect(new Set(replies.map(({ status, body }) => `${status} ${body?.error} ${body?.message}`))).toEqual(
       new Set(['404 not_found The resource does not exist, or the caller may not see it.']),
     );
-    expect(new Set(pages.map(({ status, bytes }) => `${status} ${bytes.toString()}`)).size).toBe(1);
+    // Each page names the id of its request, by which an administrator finds it in the log.
+    const idsShown = pages.map(({ bytes }) => /Request <code>(.+)<\/code>/.exec(bytes.toString())?.[1] ?? 'none');
+    expect(idsShown).toEqual(pages.map(({ headers }) => headers['x-request-id']));
+    expect(
+      new Set(pages.map(({ status, bytes }, at) => `${status} ${bytes.toString().replace(idsShown[at] ?? '', 'ID')}`)).size,
+    ).toBe(1);
     expect([pages[0]?.status, pages[0]?.bytes.toString()]).toEqual([
       404,
       expect.stringContaining('<h1>This link does not work</h1>'),

@@ -220,6 +220,7 @@ test('a link that ends while its page is open says so, and nothing else', async 
   await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
   const shown = await page.locator('body').textContent();
   const reply = await page.reload();
+  await page.getByText(`Request ${reply?.headers()['x-request-id']}`, { exact: true }).waitFor();
 
   expect([shown?.includes('Ended'), reply?.status(), (await page.content()).includes('Ended')]).toEqual([false, 404, false]);
 });
