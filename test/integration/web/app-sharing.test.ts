@@ -257,7 +257,10 @@ test('a person is found by their address and gets a role, which is changed, give
   await dialog.getByLabel('Access ends at the end of').fill('2099-06-15');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText(/Shared directly · Until/).waitFor();
-  const changed = await grants();
+  const changed = await waitFor('the end to be stored', async () => {
+    const now = await grants();
+    return now[0]?.[2] === '2099-06' && now;
+  });
 
   await dialog.getByRole('button', { name: 'Actions for Bob Bakker' }).click();
   await page.getByRole('menuitem', { name: 'Remove access' }).click();

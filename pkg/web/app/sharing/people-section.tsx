@@ -11,8 +11,9 @@ import { useClient } from '../services.ts';
 import type { Loaded } from '../use-loaded.ts';
 import { accessRows, type Level } from './access-rows.ts';
 import { AccessRow } from './access-row.tsx';
+import { GrantQueue } from './grant-queue.ts';
 import { GranteeSearch } from './grantee-search.tsx';
-import { grantsOf } from './grants.ts';
+import { type GrantTerms, grantsOf } from './grants.ts';
 import { levelOptions } from './level-options.ts';
 import { MorePeople } from './more-people.tsx';
 import type { WhoHasAccess } from './read-access.ts';
@@ -34,6 +35,10 @@ export function PeopleSection({ entry, access: { value, problem: failed, isLoadi
   const [said, setSaid] = useState('');
   const [removed, setRemoved] = useState<{ readonly grant: Permission; readonly name: string }>();
 
+  const [queue] = useState(() => new GrantQueue());
+  /** What is being changed of grants, by their ids: the list shows it at once. */
+  const [changing, setChanging] = useState<ReadonlyMap<string, GrantTerms>>(new Map());
+
   const status = useRef<HTMLParagraphElement>(null);
   const section = useRef<HTMLElement>(null);
   // The row of what was removed goes with its menu, which had the focus.
@@ -42,13 +47,25 @@ export function PeopleSection({ entry, access: { value, problem: failed, isLoadi
   const change = async (work: () => Promise<unknown>, done: string): Promise<void> => {
     setProblem(undefined);
     setRemoved(undefined);
+    setSaid('');
     try {
       await work();
       setSaid(done);
     } catch (error) {
+      setSaid('');
       setProblem(problemOf(error));
     }
     reload();
+  };
+  const changeGrant = async (grant: Permission, wanted: GrantTerms): Promise<void> => {
+    const terms = { ...changing.get(grant.id), ...wanted };
+    setChanging((before) => new Map([...before, [grant.id, terms]]));
+    try {
+      await queue.run(grant, (now) => grants.change(now, wanted));
+    } finally {
+      // A later change shows what it makes of this one.
+      setChanging((before) => new Map([...before].filter(([, one]) => one !== terms)));
+    }
   };
   const add = ({ type, id, name }: Grantee): void => {
     setNames(new Map([...names, [id, name]]));
@@ -57,14 +74,18 @@ export function PeopleSection({ entry, access: { value, problem: failed, isLoadi
   const remove = async (grant: Permission, name: string): Promise<void> => {
     await change(
       async () => {
-        await grants.takeBack(grant);
+        await queue.run(grant, async (now) => {
+          await grants.takeBack(now);
+          setRemoved({ grant: now, name });
+          return undefined;
+        });
         setNames(new Map([...names, [grant.user_id ?? grant.group_id ?? '', name]]));
-        setRemoved({ grant, name });
       },
       t('takenBack', { name }),
     );
   };
-  const rows = value && accessRows(value.people, value.grants, names);
+  const shown = value?.grants.map((grant) => ({ ...queue.latest(grant), ...changing.get(grant.id) }));
+  const rows = value && accessRows(value.people, shown ?? [], names);
 
   return (
     <section ref={section} class="share-section" aria-labelledby="share-people">
@@ -97,7 +118,7 @@ export function PeopleSection({ entry, access: { value, problem: failed, isLoadi
             <AccessRow
               key={`${row.kind} ${row.id}`}
               row={row}
-              onChange={(grant, terms, name) => change(() => grants.change(grant, terms), t('changed', { name }))}
+              onChange={(grant, terms, name) => change(() => changeGrant(grant, terms), t('changed', { name }))}
               onRemove={remove}
             />
           ))}
