@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { looksOf } from '../../support/clients/list-looks.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { add, namesOn, pageOf, type Person, personWith, row, select } from './file-pages.ts';
@@ -72,6 +73,42 @@ test('what somebody may only read offers no change in menus, keys and the bar, u
   expect([ofFolder, ofFile].every((items) => items.includes('Copy …') && items.includes('Download'))).toBe(true);
   expect([uploads, fields, left]).toEqual([0, 0, 1]);
   expect(changes.slice(1, 4).every((label) => later.includes(label))).toBe(true);
+});
+
+test('what may be done with the open folder comes and goes with the rights, which costs no request while they stay', async () => {
+  const { reader, grant } = await shared('read');
+  const page = await pageOf(browser, tenant, reader, '/shared');
+  await row(page, 'Plans').getByRole('link', { name: 'Plans' }).click();
+  await row(page, 'plan.txt').waitFor();
+  const [looks, ways] = [looksOf(page), [] as string[]];
+  page.on('request', (request) => request.url().endsWith('/path') && ways.push(request.url()));
+  const tools = [page.getByRole('button', { name: 'Upload', exact: true }), page.getByRole('button', { name: 'New folder' })];
+  const shown = (isShown: boolean): Promise<void[]> =>
+    Promise.all(tools.map((tool) => tool.waitFor({ state: isShown ? 'visible' : 'detached' })));
+  await waitFor('a look that finds nothing', () => looks.length > 0);
+  const inVain = ways.length;
+  await grant('write');
+  await shown(true);
+  await grant('read');
+  await shown(false);
+
+  expect([inVain, ways.length]).toEqual([0, 2]);
+});
+
+test('in an empty folder the buttons come when its page is seen again', async () => {
+  const [owner, reader] = [await tenant.user(), await tenant.user()];
+  const { id } = (await owner.api.post('/folders', { name: 'Empty' })).body;
+  const grant = (permission_level: string): Promise<unknown> =>
+    owner.api.post(`/folders/${id}/permissions`, { user_id: reader.user.id, permission_level });
+  await grant('read');
+  const page = await pageOf(browser, tenant, reader, `/files/${id}`);
+  await page.getByText('This folder is empty').waitFor();
+  const before = await page.getByRole('button', { name: 'Upload', exact: true }).count();
+  await grant('write');
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  await page.getByRole('button', { name: 'Upload', exact: true }).waitFor();
+
+  expect(before).toBe(0);
 });
 
 test('the menus of a file and its folder offer sharing to whoever may share, not to one who may only change', async () => {

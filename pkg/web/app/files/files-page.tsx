@@ -21,6 +21,7 @@ import { ofFolder } from './entry.ts';
 import { NewFolderDialog } from './new-folder-dialog.tsx';
 import { searchAddress } from './search-address.ts';
 import { folderSource, type Sort } from './sources.ts';
+import { useAccessChange } from './use-access-change.ts';
 import { useEntries } from './use-entries.ts';
 import { useFileActions } from './use-file-actions.tsx';
 import { useSearchField } from './use-search-field.ts';
@@ -62,6 +63,7 @@ function FolderPage({ id }: { readonly id: string }) {
   const actions = useFileActions(entries.list);
   useSearchField();
   const { value: way, problem, reload } = useLoaded((signal) => wayTo(client, id, signal), [id]);
+  useAccessChange(entries.rows, reload);
   const here = way?.at(-1);
   const folderId = id === 'root' ? null : id;
   const isMissing = entries.problem?.code === 'not_found' && entries.rows.next === undefined;
@@ -99,8 +101,9 @@ function FolderPage({ id }: { readonly id: string }) {
   };
 
   if (isMissing) return <NoFolder />;
-  // Until the list is there, it may turn out that there is no folder.
-  const fault = problem?.code === 'not_found' && entries.rows.next === undefined ? undefined : problem;
+  // Until the list is there, it may turn out that there is no folder. Where the way was known, the list says what is wrong.
+  const isUnsure = problem?.code === 'not_found' && entries.rows.next === undefined;
+  const fault = isUnsure || way !== undefined ? undefined : problem;
   return (
     <div class="files">
       <h1 class="c-hidden">{title}</h1>
