@@ -19,6 +19,13 @@ interface ProblemFields {
   readonly retryAfter?: number | undefined;
 }
 
+let wordsOfField = (message: string): string => message;
+
+/** Sets how the page says what the API says of a field: in English, to follow the field's name. */
+export function sayFieldsBy(words: (message: string) => string): void {
+  wordsOfField = words;
+}
+
 /**
  * A refusal of the API, by the code of its catalogue. Two codes are the page's own: `unreachable` if no server answered, and
  * `page_failed` for an error of the page itself.
@@ -43,10 +50,10 @@ export class ApiProblem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Returns why the API refused this field. */
+  /** Returns why the API refused this field, in the words of `sayFieldsBy`. */
   ofField(name: string): FieldRefusal | undefined {
     const found = this.fields.find(({ field }) => field === name);
-    return found && this.inWords(found.message);
+    return found && this.inWords(wordsOfField(found.message));
   }
 
   /** Returns the refusal in these words, for the field that it is about. */

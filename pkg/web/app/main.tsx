@@ -2,11 +2,12 @@ import { render } from 'preact';
 import { connect } from '../api/browser.ts';
 import { Client } from '../api/client.ts';
 import { isAnswering } from '../api/ping.ts';
-import { type ApiProblem, problemOf } from '../api/problem.ts';
+import { type ApiProblem, problemOf, sayFieldsBy } from '../api/problem.ts';
 import '../design/index.css';
 import { toasts } from '../design/toasts.ts';
 import { forgetUnsent, watchForms } from '../design/unsent.ts';
 import { App } from './app.tsx';
+import { fieldText } from './field-text.ts';
 import { t } from '../text/shell.ts';
 import { watchStyles } from './late-styles.ts';
 import { leave, onLeave } from './leaving.ts';
@@ -29,6 +30,7 @@ const services = {
   anonymous: new Client({ current: () => Promise.resolve(undefined), renewed: () => Promise.resolve(undefined) }),
 };
 
+sayFieldsBy(fieldText);
 onLeave(() => toasts.clear());
 onLeave(forgetUnsent);
 forgetAtEarlySignOut(services.session);
