@@ -47,14 +47,14 @@ const policy = (files: string, origin: string): string =>
   ].join('; ');
 
 /**
- * The document of all pages of the app, in the language of the browser. `origin`: of these pages. Throws PageProblem
- * `web_not_built`.
+ * The document of all pages of the app, in the language of the browser. `origin`: of these pages. `status`: 404 for an address
+ * that no page has, of which the script says so. Throws PageProblem `web_not_built`.
  */
-export const appPage = (web: WebPages, origin: string): PageRoute => ({
+export const appPage = (web: WebPages, origin: string, status: 200 | 404 = 200): PageRoute => ({
   methods: ['get'],
   path: '/{page}',
   handle: async ({ languages, files }) => ({
-    status: 200,
+    status,
     body: web.app(pageLanguage(languages)),
     headers: {
       'content-security-policy': policy(files, origin),

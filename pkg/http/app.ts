@@ -35,8 +35,8 @@ interface AppDeps extends ServeDeps, PageDeps {
 export type App = Koa<RequestState, DefaultContext>;
 
 /**
- * Creates the application: the endpoints below /api/v1, their OpenAPI document, the pages beside them, and an error of the same
- * shape for any other address.
+ * Creates the application: the endpoints below /api/v1, their OpenAPI document, the pages beside them, and for any other address
+ * an error of the same shape, or the app's page that says so.
  */
 export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: readonly PageRoute[]): App {
   const app: App = new Koa<RequestState, DefaultContext>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
@@ -57,6 +57,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   const { host, origin } = new URL(deps.apiUrl);
   const ofApp = { ...deps, hosts: new Set([host]) };
   const serveApp = servePage(appPage(deps.web, origin), ofApp);
+  const serveMissing = servePage(appPage(deps.web, origin, 404), ofApp);
   const frame = previewFrame(deps.web, origin);
   const outside = mountRoutes(
     '',
@@ -65,8 +66,12 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
       { method: 'get', path: frame.path, handle: servePage(frame, ofApp) },
     ],
     (ctx, methods) => {
-      if (methods.length > 0 || !isAppPath(ctx.path)) return noEndpoint(ctx, false, methods, deps);
-      return ctx.method === 'GET' || ctx.method === 'HEAD' ? serveApp(ctx) : noEndpoint(ctx, false, ['GET', 'HEAD'], deps);
+      if (methods.length > 0) return noEndpoint(ctx, false, methods, deps);
+      const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+      if (isAppPath(ctx.path)) return isRead ? serveApp(ctx) : noEndpoint(ctx, false, ['GET', 'HEAD'], deps);
+      return isRead && ctx.get('host').toLowerCase() === host && isOfPerson(ctx)
+        ? serveMissing(ctx)
+        : noEndpoint(ctx, false, [], deps);
     },
   );
 
@@ -97,6 +102,9 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   app.use(isTracing() ? traced(answer) : answer);
   return app;
 }
+
+/** Says whether somebody opens an address in a browser. What lies below /api is for programs alone. */
+const isOfPerson = (ctx: Context): boolean => !/^\/api(?:\/|$)/.test(ctx.path) && ctx.get('accept').includes('text/html');
 
 /** Returns the method that a POST stands for. */
 function overrideOf({ req }: Context): string | undefined {

@@ -118,3 +118,28 @@ test.each([
 ])('%s %s is %i', async (method, path, status) => {
   expect((await get(path, { method })).status).toBe(status);
 });
+
+test('an address that nobody has is the app’s page for a browser, with its headers, and JSON for a program', async () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  const paths = ['/login', '/Files', '/nowhere/at/all', '/files'];
+  const replies = await Promise.all(paths.map((path) => get(path, { headers: { accept } })));
+  const bodies = await Promise.all(replies.map((reply) => reply.text()));
+  const [missing, , , page] = replies;
+  const programs = await Promise.all([
+    get('/login'),
+    get('/login', { headers: { accept: 'application/json' } }),
+    get('/api', { headers: { accept } }),
+    get('/api/v2/files', { headers: { accept } }),
+    get('/api/v1/nowhere', { headers: { accept } }),
+  ]);
+  const errors = await Promise.all(programs.map((reply) => reply.json()));
+  const posted = await get('/login', { method: 'POST', headers: { accept } });
+
+  expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 200]);
+  expect(new Set(bodies).size).toBe(1);
+  for (const name of ['content-security-policy', 'cross-origin-opener-policy', 'cache-control'])
+    expect([name, missing?.headers.get(name)]).toEqual([name, page?.headers.get(name)]);
+  expect(programs.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+  expect(errors).toEqual(programs.map(() => expect.objectContaining({ error: 'not_found' })));
+  expect([posted.status, posted.headers.get('content-type')]).toEqual([404, expect.stringContaining('application/json')]);
+});

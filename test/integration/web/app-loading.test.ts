@@ -113,6 +113,7 @@ test('what somebody enters while the list is on its way is not lost without a qu
 test.each([
   ['a folder that there is not', '/files/00000000-0000-4000-8000-000000000000', 'There is no such folder'],
   ['an address that no page has', '/admin/nothing/here', 'There is no such page'],
+  ['an address that is mistyped', '/Files', 'There is no such page'],
   ['a page without files', '/jobs', 'Jobs'],
 ])('%s holds back nothing of the rest', async (_, path, heading) => {
   const page = await openSignedIn(browser, tenant, tenant.administrator, '/jobs');
