@@ -14,6 +14,7 @@ export const de: Texts<typeof en> = {
   more: 'Mehr zeigen',
   emptyTitle: 'Sie haben noch keinen Link erstellt',
   emptyText: 'Wählen Sie „Freigeben …“ im Menü einer Datei oder eines Ordners.',
+  emptyMayNot: 'Ihr Konto darf keine Links erstellen. Wenn Sie einen brauchen, fragen Sie Ihre Administration.',
   emptyAllTitle: 'Noch hat niemand einen Link erstellt',
   emptyAllText: 'Die Links, die jemand erstellt, erscheinen hier.',
   search: 'Links nach Namen suchen',

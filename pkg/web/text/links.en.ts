@@ -11,6 +11,7 @@ export const en = {
   more: 'Show more',
   emptyTitle: 'You have made no link yet',
   emptyText: 'Choose “Share …” in the menu of a file or folder.',
+  emptyMayNot: 'Your account may not make links. Ask an administrator if you need one.',
   emptyAllTitle: 'Nobody has made a link yet',
   emptyAllText: 'The links that people make appear here.',
   search: 'Search links by name',

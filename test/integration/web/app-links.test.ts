@@ -120,6 +120,15 @@ test('a link leads to its file, to the folder of that, and to its folder', async
   expect([ofFile, new URL(page.url()).pathname]).toEqual([`/files/${folder.id}`, `/files/${folder.id}`]);
 });
 
+test('somebody who may make no links reads nothing of a command that their menus do not have', async () => {
+  const page = await pageOf(await tenant.user({ roles: ['viewer'] }));
+  await page.getByText('You have made no link yet').waitFor();
+  const text = await page.getByRole('main').innerText();
+
+  expect(text).toContain('Your account may not make links.');
+  expect(text).not.toContain('Share …');
+});
+
 test('an administrator sees all links with who made them, without their addresses, and deletes one', async () => {
   const person = await tenant.user();
   await tenant.admin.patch(`/users/${person.user.id}`, { display_name: 'Grace Hopper' });

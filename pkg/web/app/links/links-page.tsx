@@ -49,6 +49,7 @@ export function LinksPage() {
 function Links({ isAll }: { readonly isAll: boolean }) {
   const client = useClient();
   const me = useMe();
+  const mayShare = useMay('share:files');
   const [deleted, setDeleted] = useState(0);
   const text = useRef<HTMLParagraphElement>(null);
   // The row goes with its menu, which had the focus.
@@ -111,7 +112,7 @@ function Links({ isAll }: { readonly isAll: boolean }) {
       )}
       {items?.length === 0 && q === '' && (
         <EmptyState drawing="shared" title={isAll ? t('emptyAllTitle') : t('emptyTitle')}>
-          {isAll ? t('emptyAllText') : t('emptyText')}
+          {isAll ? t('emptyAllText') : mayShare ? t('emptyText') : t('emptyMayNot')}
         </EmptyState>
       )}
       {items && items.length > 0 && (
