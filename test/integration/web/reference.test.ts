@@ -90,14 +90,13 @@ test('a request has what was entered: a JSON body, a parameter of the path, and 
 });
 
 test('a request that is sent before the session is known waits for it, and is sent in its name', async () => {
-  const { page, username } = await signedIn();
+  const { page, username } = await signedIn('#getCurrentUser');
   let release = (): void => undefined;
   const isReleased = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/api/v1/auth/refresh', async (route) => {
     await isReleased;
     await route.continue();
   });
-  await page.goto(`${tenant.url}${REFERENCE}#getCurrentUser`);
   await page.reload();
   const me = operation(page, 'getCurrentUser');
   await me.getByText('Looking for your session …').waitFor();
