@@ -49,6 +49,8 @@ export async function visit(shown: LookedAt, url: string, look: () => Promise<vo
   };
   const isAsBefore = async (number: number): Promise<boolean> => {
     for (let layer = 0; layer < 2; layer += 1) await page.keyboard.press('Escape');
+    // A layer that has an address closes by going back, which would end the next navigation.
+    await shown.settled();
     const isOver = await page.evaluate<boolean>(`document.querySelector('dialog[open], :popover-open') !== null`);
     return !isOver && page.url() === url && (await control(number).isVisible());
   };
