@@ -7,7 +7,6 @@ import { FileIcon, KindIcon } from '../../design/file-icon.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { IconButton } from '../../design/icon-button.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
-import { QrCode } from '../../design/qr-code.tsx';
 import { toasts } from '../../design/toasts.ts';
 import { t } from '../../text/links.ts';
 import { t as ofSharing } from '../../text/sharing.ts';
@@ -20,6 +19,7 @@ import { DeadNote, downloadsInWords, endInWords, modeInWords } from '../sharing/
 import { LinkForm } from '../sharing/link-form.tsx';
 import { linkMenu } from '../sharing/link-menu.ts';
 import { nameOf, resourceOf } from '../sharing/link-resource.ts';
+import { useLater } from '../use-later.ts';
 
 interface Props {
   readonly link: Share;
@@ -33,12 +33,14 @@ export function LinkRow({ link, isOwnerShown, onChange, onDelete }: Props) {
   const client = useClient();
   const { route } = useLocation();
   const [shown, setShown] = useState<'form' | 'qr' | 'delete'>();
+  const [QrDialog, loadQr] = useLater(async () => (await import('./qr-dialog.tsx')).QrDialog);
   const now = new Date();
   const name = nameOf(link);
   const resource = resourceOf(link);
   const hide = (): void => setShown(undefined);
+  const showQr = async (): Promise<void> => setShown((await loadQr()) ? 'qr' : undefined);
   const copy = async (url: string): Promise<void> => {
-    if (!(await copyLink(url))) setShown('qr');
+    if (!(await copyLink(url))) await showQr();
   };
   const setActive = (is_active: boolean): void => {
     client.patch('/shares/{id}', { path: { id: link.id }, body: { is_active } }).then((changed) => {
@@ -96,7 +98,7 @@ export function LinkRow({ link, isOwnerShown, onChange, onDelete }: Props) {
             ...linkMenu({
               link,
               onChange: () => setShown('form'),
-              onQr: () => setShown('qr'),
+              onQr: () => void showQr(),
               onActive: setActive,
               onDelete: () => setShown('delete'),
             }),
@@ -104,7 +106,7 @@ export function LinkRow({ link, isOwnerShown, onChange, onDelete }: Props) {
           trigger={(props) => <IconButton icon="more" label={t('actionsOf', { name })} {...props} />}
         />
       </div>
-      {shown === 'qr' && link.url !== null && <QrDialog name={name} url={link.url} onClose={hide} />}
+      {shown === 'qr' && QrDialog && link.url !== null && <QrDialog name={name} url={link.url} onClose={hide} />}
       {shown === 'form' && (
         <Dialog title={t('changeOf', { name })} closeLabel={t('close')} onClose={hide}>
           <LinkForm
@@ -127,17 +129,3 @@ export function LinkRow({ link, isOwnerShown, onChange, onDelete }: Props) {
 /** A folder is opened, a file is shown over the list. */
 const addressOf = ({ type, id }: ReturnType<typeof resourceOf>): string =>
   type === 'folder' ? `/files/${id}` : previewAddress('/links', id);
-
-/** The address of a link, to photograph and to select. */
-const QrDialog = ({ name, url, onClose }: { readonly name: string; readonly url: string; readonly onClose: () => void }) => (
-  <Dialog title={t('changeOf', { name })} closeLabel={t('close')} size="s" onClose={onClose}>
-    <div class="links-qr">
-      <QrCode text={url} label={ofSharing('qrLabel')} />
-      <p>
-        <a href={url} target="_blank" rel="noreferrer">
-          {url}
-        </a>
-      </p>
-    </div>
-  </Dialog>
-);
