@@ -19,11 +19,18 @@ interface ProblemFields {
   readonly retryAfter?: number | undefined;
 }
 
-let wordsOfField = (message: string): string => message;
+interface FieldWords {
+  /** Returns own words for what people meet. */
+  readonly own: (message: string) => string | undefined;
+  /** Returns a whole sentence. */
+  readonly any: (message: string) => string;
+}
+
+let words: FieldWords = { own: () => undefined, any: (message) => message };
 
 /** Sets how the page says what the API says of a field: in English, to follow the field's name. */
-export function sayFieldsBy(words: (message: string) => string): void {
-  wordsOfField = words;
+export function sayFieldsBy(other: FieldWords): void {
+  words = other;
 }
 
 /**
@@ -53,7 +60,13 @@ export class ApiProblem extends Error {
   /** Returns why the API refused this field, in the words of `sayFieldsBy`. */
   ofField(name: string): FieldRefusal | undefined {
     const found = this.fields.find(({ field }) => field === name);
-    return found && this.inWords(wordsOfField(found.message));
+    return found && this.inWords(words.any(found.message));
+  }
+
+  /** Returns our own words for a refusal of one field alone, if there are any. */
+  ofOnlyField(): string | undefined {
+    const [only, ...others] = this.fields;
+    return only && others.length === 0 ? words.own(only.message) : undefined;
   }
 
   /** Returns the refusal in these words, for the field that it is about. */

@@ -7,7 +7,6 @@ import '../design/index.css';
 import { toasts } from '../design/toasts.ts';
 import { forgetUnsent, watchForms } from '../design/unsent.ts';
 import { App } from './app.tsx';
-import { fieldText } from './field-text.ts';
 import { t } from '../text/shell.ts';
 import { watchStyles } from './late-styles.ts';
 import { leave, onLeave } from './leaving.ts';
@@ -30,7 +29,6 @@ const services = {
   anonymous: new Client({ current: () => Promise.resolve(undefined), renewed: () => Promise.resolve(undefined) }),
 };
 
-sayFieldsBy(fieldText);
 onLeave(() => toasts.clear());
 onLeave(forgetUnsent);
 forgetAtEarlySignOut(services.session);
@@ -70,13 +68,15 @@ const firstInput = (): Promise<unknown> =>
  */
 async function addLateParts(): Promise<void> {
   try {
-    const [{ UnsentQuestion }, { Uploads }, { HelpersMenu }] = await loadedLater(() =>
+    const [{ fieldText, ownFieldText }, { UnsentQuestion }, { Uploads }, { HelpersMenu }] = await loadedLater(() =>
       Promise.all([
+        import('./field-text.ts'),
         import('./shell/unsent-question.tsx'),
         import('./uploads/uploads.tsx'),
         import('./helpers-menu/helpers-menu.tsx'),
       ]),
     );
+    sayFieldsBy({ own: ownFieldText, any: fieldText });
     slots.panel.set(Uploads);
     slots.overlays.set([...slots.overlays.value, HelpersMenu, UnsentQuestion]);
   } catch (error) {

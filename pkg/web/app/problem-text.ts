@@ -2,7 +2,6 @@ import { ApiProblem } from '../api/problem.ts';
 import { isEnglish } from '../text/language.ts';
 import { en } from '../text/problems.en.ts';
 import { type Key, t } from '../text/problems.ts';
-import { ownFieldText } from './field-text.ts';
 
 /** Codes for which our own words say more than the server's sentence, which is for those who write programs. */
 const OWN_WORDS: ReadonlySet<string> = new Set([
@@ -17,9 +16,9 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns what a problem means and what to do. The server's own sentence is English. */
-export function problemText({ code, message, retryAfter, fields }: ApiProblem): string {
-  const [field, ...others] = fields;
-  const ofField = field && others.length === 0 ? ownFieldText(field.message) : undefined;
+export function problemText(problem: ApiProblem): string {
+  const { code, message, retryAfter } = problem;
+  const ofField = problem.ofOnlyField();
   if (ofField !== undefined) return ofField;
   const key = `problem.${code}`;
   const isKnown = Object.hasOwn(en, key);

@@ -55,15 +55,4 @@ export const de: Texts<typeof en> = {
   'problem.unavailable': 'Der Dienst ist ausgelastet oder wird gerade erneuert. Versuchen Sie es gleich noch einmal.',
   'problem.suspended': 'Dieser Dienst ist vorübergehend gesperrt. Fragen Sie seine Administration.',
   'problem.internal': 'Im Dienst ist ein interner Fehler aufgetreten. Versuchen Sie es erneut.',
-
-  'refused.empty': 'Füllen Sie dieses Feld aus.',
-  'refused.short': 'Verwenden Sie mindestens {count} Zeichen.',
-  'refused.long': 'Verwenden Sie höchstens {count} Zeichen.',
-  'refused.common': 'Dieses Passwort probieren Angreifer als eines der ersten aus. Wählen Sie ein anderes.',
-  'refused.dots': 'Ein Name kann nicht „.“ oder „..“ sein.',
-  'refused.slash': 'Ein Name darf keinen Schrägstrich enthalten: „/“ oder „\\“.',
-  'refused.control': 'Das enthält unsichtbare Zeichen, die in Namen nicht erlaubt sind. Tippen Sie es, statt es einzufügen.',
-  'refused.invisible': 'Verwenden Sie mindestens ein sichtbares Zeichen.',
-  'refused.path': 'Mit diesem Namen wird der Pfad zu lang. Wählen Sie einen kürzeren.',
-  'refused.value': 'Dieser Wert wird nicht angenommen.',
 };

@@ -48,15 +48,4 @@ export const en = {
   'problem.unavailable': 'The service is busy or being renewed. Try again in a moment.',
   'problem.suspended': 'This service is suspended. Ask its administrators.',
   'problem.internal': 'The service has failed by an internal error. Try again.',
-
-  'refused.empty': 'Fill this in.',
-  'refused.short': 'Use at least {count} characters.',
-  'refused.long': 'Use at most {count} characters.',
-  'refused.common': 'This password is one of those that attackers try first. Choose another.',
-  'refused.dots': 'A name cannot be “.” or “..”.',
-  'refused.slash': 'A name cannot contain a slash: “/” or “\\”.',
-  'refused.control': 'This contains invisible characters that a name cannot have. Type it instead of pasting it.',
-  'refused.invisible': 'Use at least one visible character.',
-  'refused.path': 'With this name, the path would be too long. Choose a shorter name.',
-  'refused.value': 'This value is not accepted.',
 } as const;
