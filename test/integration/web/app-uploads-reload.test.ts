@@ -129,6 +129,8 @@ test('a reload in the middle of 30 files: all arrive exactly once, unasked where
   await chooseWithHandles(page, files);
   await waitFor('four files whose replies are lost', () => replies.lost() === AT_ONCE);
   await panelOf(page).getByText('10 of 30').waitFor();
+  // Those that have arrived are forgotten a moment later; until then a reload would continue them too.
+  await waitFor('the others alone to be kept', async () => (await keptIn(page)).length === 20);
 
   replies.end();
   await page.reload();
