@@ -126,3 +126,28 @@ test('a move names the first three of those that failed, with the reason of each
 
   expect(await pathsOf(person)).toHaveLength(8);
 });
+
+test('where the reasons cannot be read, a move says how many failed, and can be undone', async () => {
+  const { page, person } = await personWith(browser, tenant, '0.txt', '1.txt', 'There/0.txt');
+  const items = '**/api/v1/jobs/*/items*';
+  await page.route(items, (route) => route.abort());
+  await select(page, '0.txt');
+  await select(page, '1.txt', ['Shift']);
+  await toolbar(page, 'Move …').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'There' }).click();
+  await page.getByText('There are no folders in here.').waitFor();
+  await page.getByRole('button', { name: 'Move here' }).click();
+  await toast(page, /^1 item failed\.$/);
+  const moved = await pathsOf(person);
+  await page.unroute(items);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  const back = await waitFor('the file to be back', async () => {
+    const now = await pathsOf(person);
+    return now.includes('/1.txt') ? now : undefined;
+  });
+
+  expect({ moved, back }).toEqual({
+    moved: ['/0.txt', '/There/0.txt', '/There/1.txt'],
+    back: ['/0.txt', '/1.txt', '/There/0.txt'],
+  });
+});

@@ -23,8 +23,11 @@ interface Ran {
   readonly signal: AbortSignal;
 }
 
-/** Returns what a batch says at its end that has failed for some: `text` says for how many. */
-export async function failedToast({ text, failed, ...ran }: Ran & { text: string; failed: number }): Promise<NewToast> {
+/**
+ * Returns what a batch says at its end that has failed for some: `text` says for how many. An item that was to be restored by
+ * itself, and whose name is taken, is first restored under another name.
+ */
+export async function restoreOrExplain({ text, failed, ...ran }: Ran & { text: string; failed: number }): Promise<NewToast> {
   const stays = await failuresOf(ran);
   const [only, ...others] = ran.entries;
   const isTaken = ran.batch.kind === 'restore' && stays[0]?.code === 'name_conflict';
@@ -35,20 +38,27 @@ export async function failedToast({ text, failed, ...ran }: Ran & { text: string
 /** Returns a text with the first items that stay and the reason of each, and with how many more they are. */
 export function named(text: string, failed: number, stays: readonly Stays[]): string {
   const first = stays.slice(0, NAMED).map(({ name, reason }) => t('reason', { name, reason }));
-  const others = failed > first.length ? [count('andMore', failed - first.length)] : [];
+  const others = first.length > 0 && failed > first.length ? [count('andMore', failed - first.length)] : [];
   return [text, ...first, ...others].join(' ');
 }
 
-/** Returns the first items that a batch could not change, by the names under which they were listed. */
+/**
+ * Returns the first items that a batch could not change, by the names under which they were listed. Where they cannot be read,
+ * it returns those that could: the number still says what happened, and what was done can be undone.
+ */
 export async function failuresOf({ client, batch, entries, signal }: Ran): Promise<Stays[]> {
   const names = new Map(entries.map(({ id, name }) => [id, name]));
   const stays: Stays[] = [];
-  for (const id of batch.jobs) {
-    const query = { state: 'failed', limit: NAMED } as const;
-    const { data } = await client.get('/jobs/{id}/items', { path: { id }, query, signal });
-    for (const { target, error } of data)
-      if (error)
-        stays.push({ name: names.get(target.id) ?? target.name ?? '', reason: reasonOf(batch, error), code: error.code });
+  try {
+    for (const id of batch.jobs) {
+      const query = { state: 'failed', limit: NAMED } as const;
+      const { data } = await client.get('/jobs/{id}/items', { path: { id }, query, signal });
+      for (const { target, error } of data)
+        if (error)
+          stays.push({ name: names.get(target.id) ?? target.name ?? '', reason: reasonOf(batch, error), code: error.code });
+    }
+  } catch {
+    // A toast without reasons is better than none.
   }
   return stays;
 }

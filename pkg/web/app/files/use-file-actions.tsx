@@ -71,9 +71,10 @@ export function useFileActions(list: EntryList): FileActions {
       const { done, failed, isCanceled } = await batch.run(signal);
       const action = done > 0 && undone(failed === 0 && !isCanceled);
       if (failed > 0) {
-        const later = await loadedLater(() => import('./failed-items.ts'));
+        const later = await loadedLater(() => import('./failed-items.ts')).catch(() => undefined);
         const text = count('failed', failed);
-        toasts.show({ ...(await later.failedToast({ client, batch, entries, signal, text, failed })), ...action });
+        const end = await later?.restoreOrExplain({ client, batch, entries, signal, text, failed });
+        toasts.show({ ...(end ?? { text, tone: 'danger' }), ...action });
       } else if (isCanceled) toasts.show({ text: count('canceled', done), ...action });
       else if (done > 0) toasts.show({ text: says.done(done), ...action });
     } catch (error) {
