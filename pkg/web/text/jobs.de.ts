@@ -113,8 +113,8 @@ export const de: Texts<typeof en> = {
   deleted: 'Gelöscht: {number}',
   versionsDeleted: 'Dateien, deren alte Versionen gelöscht wurden: {number}',
   verified: '{versions} Versionen gelesen, {faults} Fehler',
-  'replayed.one': '{count} Ereignis erneut zugestellt',
-  'replayed.other': '{count} Ereignisse erneut zugestellt',
+  'replayed.one': '{count} Ereignis wird erneut gesendet',
+  'replayed.other': '{count} Ereignisse werden erneut gesendet',
   replayedNone: 'In dieser Zeit gab es keine solche Zustellung. Wartende Zustellungen werden ohne Ihr Zutun wiederholt.',
   rosters: '{courses} Kurse gelesen, {failed} fehlgeschlagen',
 

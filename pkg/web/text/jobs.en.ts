@@ -109,8 +109,8 @@ export const en = {
   deleted: 'Deleted: {number}',
   versionsDeleted: 'Files whose old versions were deleted: {number}',
   verified: '{versions} versions read, {faults} faults',
-  'replayed.one': '{count} event delivered again',
-  'replayed.other': '{count} events delivered again',
+  'replayed.one': '{count} event will be sent again',
+  'replayed.other': '{count} events will be sent again',
   replayedNone: 'There was no such delivery in that time. Deliveries that still wait are tried again without your help.',
   rosters: '{courses} courses read, {failed} failed',
 

@@ -40,7 +40,7 @@ async function replayed(which: string): Promise<Page> {
 
 test('the job of events that are delivered again says how many they are, and leads back to the webhook', async () => {
   const page = await replayed('What arrived');
-  await page.getByText('1 event delivered again').waitFor();
+  await page.getByText('1 event will be sent again').waitFor();
   await page.getByRole('link', { name: 'Open webhook' }).click();
   await page.getByRole('heading', { name: 'Pager', level: 1 }).waitFor();
 
