@@ -83,3 +83,37 @@ test('a list of which more than ten pages are loaded keeps its place and its foc
   expect(rows).toBe(-1);
   expect((await namesOn(page)).indexOf(name)).toBeGreaterThan(0);
 });
+
+test('what is scrolled to while a look for changes runs is loaded after it, without another scroll', async () => {
+  const person = await tenant.user();
+  const page = await pageOf(browser, tenant, person, '/jobs');
+  const asked: string[] = [];
+  const answer = answersOf(
+    range(1_000).map((n) => `file ${1_000 + n}.txt`),
+    asked,
+  );
+  const held: (() => void)[] = [];
+  let isHolding = false;
+  await page.route('**/api/v1/folders/root/children?*', async (route) => {
+    if (isHolding) await new Promise<void>((resume) => held.push(resume));
+    await answer(route);
+  });
+  const holding = (count: number) => waitFor(`${count} requests that wait`, async () => held.length === count);
+  const scroll = (): Promise<unknown> => page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Files' }).click();
+  await row(page, 'file 1000').waitFor();
+  isHolding = true;
+  await scroll();
+  await holding(1);
+  // A look for changes waits behind the second page.
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  held[0]?.();
+  await holding(2);
+  await scroll();
+  await row(page, 'file 1399').waitFor();
+  isHolding = false;
+  held[1]?.();
+  await waitFor('the third page', async () => asked.includes('file 1399.txt'));
+
+  expect(new Set(asked)).toEqual(new Set(['', 'file 1199.txt', 'file 1399.txt']));
+});

@@ -48,5 +48,9 @@ export function useEntries(source: Source): Entries {
     if (gap === undefined || problem || isLoading || rows.next === undefined) return;
     if (gap <= end + AHEAD && gap >= start - AHEAD) void list.more();
   };
+  // What was seen while a look for changes had yet to end is asked for after it: nobody need scroll again.
+  useEffect(() => {
+    if (!state.isLoading) seen(shown.current.start, shown.current.end);
+  }, [list, state.isLoading]);
   return { ...state, list, seen };
 }
