@@ -117,3 +117,29 @@ test('what is scrolled to while a look for changes runs is loaded after it, with
 
   expect(new Set(asked)).toEqual(new Set(['', 'file 1199.txt', 'file 1399.txt']));
 });
+
+test('what is scrolled to after a look for changes has failed is loaded when the next one succeeds', async () => {
+  const person = await tenant.user();
+  const page = await pageOf(browser, tenant, person, '/jobs');
+  const asked: string[] = [];
+  const answer = answersOf(
+    range(1_000).map((n) => `file ${1_000 + n}.txt`),
+    asked,
+  );
+  let isFailing = false;
+  const json = { error: { code: 'unavailable', message: 'The storage is not available. Try again later.' } };
+  await page.route('**/api/v1/folders/root/children?*', (route) =>
+    isFailing ? route.fulfill({ status: 503, json }) : answer(route),
+  );
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Files' }).click();
+  await row(page, 'file 1000').waitFor();
+  isFailing = true;
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+  await row(page, 'file 1199.txt').waitFor();
+  isFailing = false;
+  await waitFor('the second page', async () => asked.includes('file 1199.txt'));
+
+  expect(new Set(asked)).toEqual(new Set(['', 'file 1199.txt']));
+});

@@ -48,9 +48,8 @@ export function useEntries(source: Source): Entries {
     if (gap === undefined || problem || isLoading || rows.next === undefined) return;
     if (gap <= end + AHEAD && gap >= start - AHEAD) void list.more();
   };
-  // What was seen while a look for changes had yet to end is asked for after it: nobody need scroll again.
-  useEffect(() => {
-    if (!state.isLoading) seen(shown.current.start, shown.current.end);
-  }, [list, state.isLoading]);
+  // What was seen while a look for changes had yet to end, or after one had failed, is asked for when the list is well again:
+  // nobody need scroll again.
+  useEffect(() => seen(shown.current.start, shown.current.end), [list, state.isLoading, state.problem]);
   return { ...state, list, seen };
 }
