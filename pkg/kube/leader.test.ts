@@ -121,7 +121,7 @@ test.concurrent('one instance leads and renews, the other waits and takes over a
     expect(leases.lease?.spec?.leaseTransitions).toBe(1);
   }));
 
-test.concurrent('a standby looks often enough to lead within 2 s of a leader that stops', () =>
+test.concurrent('a standby looks often enough to lead within 2 s of a busy leader that stops', () =>
   withLease(async ({ elect }) => {
     const leadership = new Leadership();
     elect(leadership, 'a');
@@ -131,7 +131,8 @@ test.concurrent('a standby looks often enough to lead within 2 s of a leader tha
     elect(leadership, 'b', looking, LEASE_TIMES);
     await waitFor('some looks', () => pauses.length > 5);
 
-    expect(Math.max(...pauses)).toBeLessThan(1_500);
+    // What is at work in the leader takes up to 1 s to end.
+    expect(Math.max(...pauses)).toBeLessThan(1_000);
   }));
 
 test.concurrent('a killed leader is succeeded after its lease, not before', () =>

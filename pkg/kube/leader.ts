@@ -25,9 +25,9 @@ interface LeaseTimes {
 
 /**
  * The times of client-go and controller-runtime are 15, 10 and 2 s. Their standbys also look every 2 s; ours take over within 2 s
- * of a leader that stops.
+ * of a leader that stops, although its reconciles may take a second to end.
  */
-export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, standbyMs: 1_000 };
+export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, standbyMs: 500 };
 
 /**
  * Elects one leader among several processes, by a Lease.
