@@ -29,10 +29,16 @@ export function normalise(text: string): string | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   const address = ipaddr.process(text);
   if (address.kind() === 'ipv4') return address.toString();
-  return `${(address as ipaddr.IPv6).parts
-    .slice(0, 4)
+  return network((address as ipaddr.IPv6).parts.slice(0, 4), 64);
+}
+
+/** Returns an IPv6 network as RFC 5952 writes it: `::` stands for all zeros at its end. */
+function network(parts: readonly number[], bits: number): string {
+  const lastAt = parts.findLastIndex((part) => part !== 0);
+  return `${parts
+    .slice(0, lastAt + 1)
     .map((part) => part.toString(16))
-    .join(':')}::/64`;
+    .join(':')}::/${bits}`;
 }
 
 /**
@@ -41,6 +47,9 @@ export function normalise(text: string): string | undefined {
  */
 export function networkOf(address: string): string {
   if (!address.endsWith('::/64')) return address;
-  const [first, second, third, fourth = '0'] = address.slice(0, -'::/64'.length).split(':');
-  return `${first}:${second}:${third}:${(Number.parseInt(fourth, 16) & 0xff00).toString(16)}::/56`;
+  const parts = address.slice(0, -'::/64'.length).split(':');
+  return network(
+    parts.map((part, at) => Number.parseInt(part || '0', 16) & (at === 3 ? 0xff00 : 0xffff)),
+    56,
+  );
 }

@@ -21,7 +21,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   // What the tables of a tenant take.
   [/\b[\d.]+ MB(?= of 50 GB)/g, 'SIZE'],
   [/(?<=heading |region )"(?:Today|Yesterday)"/g, '"DAY"'],
-  [/(?:\b127\.0\.0\.1\b|\b0:0:0:0::\/64|::1\b)/g, 'ADDRESS'],
+  [/(?:\b127\.0\.0\.1\b|(?<![\w:])::(?:\/64|1\b))/g, 'ADDRESS'],
 ];
 
 /** Names that differ from run to run, and the words that the text has for them. */
