@@ -15,9 +15,17 @@ test('the longest files begin first, in the order of the list, unit tests come l
   const [first, ...rest] = LONGEST;
   const [unit, others] = [
     ['pkg/z.test.ts', 'cmd/a.test.ts'],
-    ['test/integration/z.test.ts', 'test/e2e/a.test.ts'],
+    ['test/integration/z.test.ts', 'test/faults/a.test.ts'],
   ];
   expect(longestFirst([...unit, ...others, ...rest, first ?? ''].map(path))).toEqual([...LONGEST, ...others, ...unit].map(path));
+});
+
+test('all files of the e2e lane begin before the short ones of other lanes, so that its platform ends early', () => {
+  const paths = ['test/integration/a.test.ts', 'test/e2e/z.test.ts', ...LONGEST].map((file) => ({ path: `/repository/${file}` }));
+  const lanes = longestFirst(paths).map(({ path }) => path.split('/')[3]);
+  const listed = LONGEST.map((file) => file.split('/')[1]);
+  const last = listed.lastIndexOf('e2e');
+  expect(lanes).toEqual([...listed.slice(0, last + 1), 'e2e', ...listed.slice(last + 1), 'integration']);
 });
 
 test('a lane ends with the last of its files, whatever the others do, and files of a single lane may run', () => {

@@ -8,23 +8,28 @@ type Sort = InstanceType<typeof TestSequencer>['sort'];
 /**
  * The order of jest's test files: the longest begin first, and unit tests, most of which take milliseconds, come last, so that no
  * file runs alone at the end. Files that mostly wait stand between those that mostly compute, so that both CPUs have work. Those
- * of the e2e lane come early, since its platform ends with the last of them (jest/end-of-lanes.ts). Jest itself would go by the
- * size of the files. `make test` prints the slowest files at its end; a new one that takes over 20 s belongs here.
+ * of the e2e lane come early: its platform, with a server for each tenant, ends with the last of them (jest/end-of-lanes.ts).
+ * Jest itself would go by the size of the files. `make test` prints the slowest files at its end; a new one that takes over 20 s
+ * belongs here.
  */
 export const LONGEST = [
   'test/e2e/cli.test.ts',
   'test/e2e/folder.test.ts',
   'test/integration/operator/scale.test.ts',
+  'test/e2e/browser/every-page.test.ts',
   'test/integration/operator/hostile-stores.test.ts',
   'test/integration/worker/grades.test.ts',
   'pkg/helpers/pdf/optimise/optimiser.test.ts',
+  'test/e2e/browser/german-pages.test.ts',
   'test/integration/operator/faults.test.ts',
   'test/e2e/tenant.test.ts',
   'test/integration/operator/neighbours.test.ts',
   'test/integration/operator/backup.test.ts',
   'test/integration/worker/grades-faults.test.ts',
+  'test/e2e/browser/hostile-names.test.ts',
   'test/integration/operator/moves.test.ts',
   'test/integration/operator/backup-trust.test.ts',
+  'test/e2e/browser/administration-services.test.ts',
   'test/integration/worker/export-attacks.test.ts',
   'test/e2e/browser/uploads-resume.test.ts',
   'test/e2e/browser/uploads-many.test.ts',
@@ -34,9 +39,14 @@ export const LONGEST = [
   'test/e2e/browser/uploads-answers.test.ts',
   'test/e2e/browser/files-and-jobs.test.ts',
   'test/e2e/browser/arrange-files.test.ts',
+  'test/e2e/browser/administration.test.ts',
+  'test/e2e/browser/keyboard-tour.test.ts',
   'test/e2e/browser/sharing.test.ts',
   'test/e2e/browser/session.test.ts',
   'test/e2e/browser/by-kubernetes.test.ts',
+  'test/e2e/browser/firefox.test.ts',
+  'test/e2e/browser/keyboard-administration.test.ts',
+  'test/e2e/browser/work-on-files.test.ts',
   'test/integration/content/faults.test.ts',
   'test/integration/worker/exports-interrupted.test.ts',
   'test/e2e/browser/launch.test.ts',
@@ -120,11 +130,17 @@ export const LONGEST = [
   'hack/test-run.test.ts',
 ];
 
-/** The position of a file in LONGEST; the other files on real back ends come after them, and unit tests last. */
+const LAST_OF_E2E = LONGEST.findLastIndex((file) => file.startsWith('test/e2e/'));
+
+/**
+ * The position of a file in LONGEST. Other files of the e2e lane come with its last one there, others on real back ends after
+ * LONGEST, and unit tests last.
+ */
 const rank = (path: string): number => {
   const at = LONGEST.findIndex((file) => path.endsWith(`/${file}`));
   if (at >= 0) return at;
-  return /\/test\/(e2e|faults|integration)\//.test(path) ? LONGEST.length : LONGEST.length + 1;
+  if (path.includes('/test/e2e/')) return LAST_OF_E2E + 0.5;
+  return /\/test\/(faults|integration)\//.test(path) ? LONGEST.length : LONGEST.length + 1;
 };
 
 /** The files of LONGEST first, in its order, and unit tests last; within these groups the files keep their order. */
