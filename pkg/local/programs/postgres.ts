@@ -23,7 +23,7 @@ const RESERVES_SINCE = 16;
 
 /**
  * For tests: a crash of the machine may lose writes, and nothing is vacuumed, since hundreds of schemas come and go within
- * minutes.
+ * minutes. Their files lie in memory, where a gigabyte of log would be too much.
  */
 const NOT_DURABLE = {
   fsync: 'off',
@@ -32,6 +32,7 @@ const NOT_DURABLE = {
   autovacuum: 'off',
   wal_level: 'minimal',
   max_wal_senders: 0,
+  max_wal_size: '256MB',
 };
 
 /**
