@@ -36,8 +36,9 @@ const fileOf = (name: string) => ({
 });
 
 /** Answers as the API does for a folder with these files, whatever becomes of them; `asked` are the cursors. */
-function answersOf(names: string[], asked: string[]) {
-  return async (route: Route): Promise<void> => {
+function answersOf(names: string[]) {
+  const asked: string[] = [];
+  const answer = async (route: Route): Promise<void> => {
     const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? '';
     asked.push(cursor);
     const behind = names.toSorted().filter((name) => name > cursor);
@@ -48,22 +49,34 @@ function answersOf(names: string[], asked: string[]) {
     const pagination = { has_more: isMore, next_cursor: isMore ? shown.at(-1) : null };
     return route.fulfill({ headers: { etag }, json: { data: shown.map(fileOf), pagination } });
   };
+  return { asked, answer };
 }
+
+const namesOf = (count: number): string[] => range(count).map((n) => `file ${1_000 + n}.txt`);
+
+/** Opens the files of a new person, whose list `answer` gives. */
+async function openFiles(answer: (route: Route) => Promise<void>): Promise<Page> {
+  const page = await pageOf(browser, tenant, await tenant.user(), '/jobs');
+  await page.route('**/api/v1/folders/root/children?*', answer);
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Files' }).click();
+  await row(page, 'file 1000').waitFor();
+  return page;
+}
+
+const scrollToEnd = (page: Page): Promise<unknown> => page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+/** The page looks for changes when it is seen again. */
+const look = (page: Page): Promise<unknown> => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
 
 /** Where the page is scrolled to, and the name of the row with the focus. */
 const positionOn = (page: Page): Promise<{ readonly top: number; readonly focused: string | undefined }> =>
   page.evaluate(`({ top: scrollY, focused: document.activeElement?.closest('tr')?.querySelector('.files-open')?.textContent })`);
 
 test('a list of which more than ten pages are loaded keeps its place and its focus when somebody else changes it', async () => {
-  const person = await tenant.user();
-  const page = await pageOf(browser, tenant, person, '/jobs');
-  const names = range(3_000).map((n) => `file ${1_000 + n}.txt`);
-  const asked: string[] = [];
-  await page.route('**/api/v1/folders/root/children?*', answersOf(names, asked));
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Files' }).click();
-  await row(page, 'file 1000').waitFor();
+  const names = namesOf(3_000);
+  const { asked, answer } = answersOf(names);
+  const page = await openFiles(answer);
   await waitFor('12 pages', async () => {
-    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await scrollToEnd(page);
     return new Set(asked).size >= 12;
   });
   const shown = await waitFor('their rows', async () => {
@@ -85,31 +98,22 @@ test('a list of which more than ten pages are loaded keeps its place and its foc
 });
 
 test('what is scrolled to while a look for changes runs is loaded after it, without another scroll', async () => {
-  const person = await tenant.user();
-  const page = await pageOf(browser, tenant, person, '/jobs');
-  const asked: string[] = [];
-  const answer = answersOf(
-    range(1_000).map((n) => `file ${1_000 + n}.txt`),
-    asked,
-  );
+  const { asked, answer } = answersOf(namesOf(1_000));
   const held: (() => void)[] = [];
   let isHolding = false;
-  await page.route('**/api/v1/folders/root/children?*', async (route) => {
+  const page = await openFiles(async (route) => {
     if (isHolding) await new Promise<void>((resume) => held.push(resume));
     await answer(route);
   });
   const holding = (count: number) => waitFor(`${count} requests that wait`, async () => held.length === count);
-  const scroll = (): Promise<unknown> => page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Files' }).click();
-  await row(page, 'file 1000').waitFor();
   isHolding = true;
-  await scroll();
+  await scrollToEnd(page);
   await holding(1);
   // A look for changes waits behind the second page.
-  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  await look(page);
   held[0]?.();
   await holding(2);
-  await scroll();
+  await scrollToEnd(page);
   await row(page, 'file 1399').waitFor();
   isHolding = false;
   held[1]?.();
@@ -119,24 +123,14 @@ test('what is scrolled to while a look for changes runs is loaded after it, with
 });
 
 test('what is scrolled to after a look for changes has failed is loaded when the next one succeeds', async () => {
-  const person = await tenant.user();
-  const page = await pageOf(browser, tenant, person, '/jobs');
-  const asked: string[] = [];
-  const answer = answersOf(
-    range(1_000).map((n) => `file ${1_000 + n}.txt`),
-    asked,
-  );
+  const { asked, answer } = answersOf(namesOf(1_000));
   let isFailing = false;
   const json = { error: { code: 'unavailable', message: 'The storage is not available. Try again later.' } };
-  await page.route('**/api/v1/folders/root/children?*', (route) =>
-    isFailing ? route.fulfill({ status: 503, json }) : answer(route),
-  );
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Files' }).click();
-  await row(page, 'file 1000').waitFor();
+  const page = await openFiles((route) => (isFailing ? route.fulfill({ status: 503, json }) : answer(route)));
   isFailing = true;
-  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  await look(page);
   await page.getByRole('button', { name: 'Try again' }).waitFor();
-  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+  await scrollToEnd(page);
   await row(page, 'file 1199.txt').waitFor();
   isFailing = false;
   await waitFor('the second page', async () => asked.includes('file 1199.txt'));
