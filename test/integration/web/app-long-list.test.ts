@@ -125,7 +125,7 @@ test('what is scrolled to while a look for changes runs is loaded after it, with
 test('what is scrolled to after a look for changes has failed is loaded when the next one succeeds', async () => {
   const { asked, answer } = answersOf(namesOf(1_000));
   let isFailing = false;
-  const json = { error: { code: 'unavailable', message: 'The storage is not available. Try again later.' } };
+  const json = { error: 'unavailable', message: 'The storage is not available. Try again later.', request_id: 'look' };
   const page = await openFiles((route) => (isFailing ? route.fulfill({ status: 503, json }) : answer(route)));
   isFailing = true;
   await look(page);
