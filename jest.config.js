@@ -32,8 +32,8 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   // A test mostly waits for back ends.
   maxWorkers: 5,
-  // A worker keeps some of what each file imported, and its process takes up to three times this heap: at 1 GB, the workers and
-  // the programs that they start once took all of 24 GiB. Starting a new worker takes 2 s.
+  // A worker keeps some of what each file imported, and its process takes two to three times this heap, beside the buffers of its
+  // tests: at 1 GB, the workers and the programs that they start once took all of 24 GiB.
   workerIdleMemoryLimit: '512MB',
   // What waits for a condition has a shorter limit of its own. A test that computes for half a minute takes some minutes on two
   // slow cores beside others.
