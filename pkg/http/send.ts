@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Endpoint, Reply } from '../api/endpoint.ts';
 import { etagOfText, noneMatchHits, parseEntityTags } from '../api/etag.ts';
+import { jsonOf } from '../api/json-text.ts';
 import { gzipOf, isWorthGzip, takesGzip } from './gzip.ts';
 import { replyLingering } from './lingering-close.ts';
 import type { Context } from './request-state.ts';
@@ -27,7 +28,7 @@ export async function send(ctx: Context, endpoint: Endpoint, apiUrl: string, rep
   if (next !== undefined) ctx.set('Link', `<${nextUrl(ctx, apiUrl, next)}>; rel="next"`);
   if (isBytes(body)) ctx.body = body;
   else if (gzip) sendGzip(ctx, gzip);
-  else if (body !== undefined) sendJson(ctx, json ?? JSON.stringify(body));
+  else if (body !== undefined) sendJson(ctx, json ?? jsonOf(body));
   if (!isRead(ctx)) ctx.set('Connection', 'close');
 }
 
@@ -37,7 +38,7 @@ export async function send(ctx: Context, endpoint: Endpoint, apiUrl: string, rep
  */
 function withTagOfList(ctx: Context, { compressed = false }: Endpoint, reply: Reply): Rendered {
   if (reply.status !== 200 || !isGet(ctx) || paginationOf(reply.body) === undefined) return reply;
-  const json = JSON.stringify(reply.body);
+  const json = jsonOf(reply.body);
   const mayBeGzip = compressed && isWorthGzip(json);
   const isGzip = mayBeGzip && takesGzip(ctx);
   const etag = `${isGzip ? 'W/' : ''}"${etagOfText(json)}"`;

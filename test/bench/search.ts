@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { pageRequest } from '../../pkg/api/paging.ts';
-import { FOUND, searchPage } from '../../pkg/content/search/search.sql.ts';
+import { foundNames } from '../../pkg/content/search/search.sql.ts';
 import { wordsOf } from '../../pkg/content/search/words.policy.ts';
 import { percentile } from '../faults/latency.ts';
 import { startServerProcess } from '../faults/server-process.ts';
@@ -51,7 +50,7 @@ export async function search(stores: TestStores): Promise<Line[]> {
       });
     const bare = (queries: readonly string[]) => (): Promise<number> =>
       perSecond(queries, AT_ONCE, async (q) => {
-        const { sql, params } = searchPage(searcher, wordsOf(q), { q, limit: LIMIT }, pageRequest({ limit: LIMIT }, FOUND.order));
+        const { sql, params } = foundNames(searcher, wordsOf(q), { q, limit: LIMIT });
         await pool.query(sql, [...params]);
       });
     const common = range(REQUESTS).map(() => 'txt');

@@ -20,6 +20,7 @@ import { FileSets } from './file-sets.service.ts';
 import { FileMoves } from '../files/file-moves.service.ts';
 import { FileTrash } from '../files/file-trash.service.ts';
 import { FileLists } from '../lists/file-lists.service.ts';
+import { FileTexts } from '../model/files/file-texts.ts';
 import { Files } from '../model/files/files.service.ts';
 import { FolderCopies } from '../folders/folder-copies.service.ts';
 import { FolderTrash } from '../folders/folder-trash.service.ts';
@@ -279,7 +280,7 @@ const unused = (): never => {
   throw new TypeError('a batch hashes no password');
 };
 
-const listsOf = ({ db, cache }: NestedServices): ListsOfFilter => ({
-  files: new FileLists({ db, files: new Files({ db, cache }) }),
-  search: new Search({ db }),
-});
+function listsOf({ db, cache }: NestedServices): ListsOfFilter {
+  const fileTexts = new FileTexts();
+  return { files: new FileLists({ db, fileTexts, files: new Files({ db, cache }) }), search: new Search({ db, fileTexts }) };
+}

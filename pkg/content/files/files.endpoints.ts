@@ -30,7 +30,7 @@ export const fileEndpoints = ({
     replies: { 200: FilePage },
     compressed: true,
     errors: ['not_found'],
-    handle: async ({ actor, query }) => reply(200, await lists.list(actor, query)),
+    handle: async ({ actor, query }) => reply(200, await lists.listAsJson(actor, query)),
   }),
   endpoint({
     method: 'get',

@@ -15,11 +15,20 @@ import { filesWith } from './metadata-filter.sql.ts';
 import { nameContains } from '../model/names/names.sql.ts';
 import { taggedFiles } from './tag-filter.sql.ts';
 import { type FilteredList, filteredList } from './file-filter.sql.ts';
-import { LISTED_COLUMNS, LISTED_NAMES, type ListedFile, type ListedRow, listedRecordOf } from '../model/files/files.sql.ts';
+import {
+  LISTED_COLUMNS,
+  type ListedColumns,
+  type ListedFile,
+  listedFileOf,
+  type ListedRow,
+  type Surroundings,
+  type Stamp,
+  stampColumns,
+} from '../model/files/files.sql.ts';
 import type { Viewer } from '../model/access/viewer.ts';
 import { FILE_SORT_FIELDS, type FileQuery } from './file-list.schema.ts';
 
-type FileSort = (typeof FILE_SORT_FIELDS)[number] | 'id';
+export type FileSort = (typeof FILE_SORT_FIELDS)[number] | 'id';
 type Request = KeysetRequest<FileSort>;
 
 /** The internal id: the tie-breaker, and no field that a query can name. */
@@ -37,7 +46,7 @@ export const FILES = keyset<Pick<ListedRow, 'id' | 'name' | 'size' | 'createdAt'
 });
 
 /** A row of a page. Only one row of the page has `around`. */
-export type PageRow = ListedRow & { readonly around: Around | null };
+export type PageRow<Row extends Stamp = ListedRow> = Row & { readonly around: Around | null };
 
 /** The owners of a page's files, and their folders with all above them, each once. Null: none. */
 interface Around {
@@ -46,15 +55,16 @@ interface Around {
   readonly folders: readonly (readonly [id: number, uuid: string, name: string, ownerId: number, ancestry: string])[] | null;
 }
 
-const AROUND = `CASE WHEN row_number() OVER () = 1 THEN json_build_object(
+/** The column `around`; wants `picked`. */
+export const AROUND = `CASE WHEN row_number() OVER () = 1 THEN json_build_object(
     'owners', (SELECT json_agg(json_build_array(o.id, o.uuid, coalesce(o.display_name, o.username)))
       FROM users o WHERE o.id IN (SELECT p.owner_id FROM picked p)),
     'folders', (SELECT json_agg(json_build_array(a.id, a.uuid, a.name, a.owner_id, ltree2text(a.ancestry)))
       FROM folders a WHERE a.id IN (SELECT unnest(string_to_array(ltree2text(d.ancestry), '.')::bigint[])
         FROM folders d WHERE d.id IN (SELECT p.folder_id FROM picked p)))) END`;
 
-/** Returns the files of a page's rows, in their order. */
-export function filesOf(rows: readonly PageRow[]): ListedFile[] {
+/** Returns the surroundings of each file of a page, in the order of the rows. */
+export function surroundingsOf(rows: readonly PageRow<Stamp>[]): Surroundings[] {
   const { owners, folders } = rows.find(({ around }) => around !== null)?.around ?? {};
   const people = new Map(owners?.map(([id, ownerUuid, ownerName]) => [id, { ownerUuid, ownerName }] as const));
   const above = new Map(folders?.map(([id, uuid, , ownerId]) => [id, { uuid, ownerId }] as const));
@@ -67,16 +77,35 @@ export function filesOf(rows: readonly PageRow[]): ListedFile[] {
   return rows.map((row) => {
     const { ownerUuid, ownerName } = people.get(row.ownerId) as { ownerUuid: string; ownerName: string };
     const { folder, ancestors } = (row.folderId === null ? undefined : locations.get(row.folderId)) ?? IN_NONE;
-    return { ...listedRecordOf(row), ownerUuid, ownerName, folder, ancestors };
+    return { ownerUuid, ownerName, folder, ancestors };
   });
 }
 
 const IN_NONE = { folder: null, ancestors: [] };
 
-/** The statement of listedFiles; its parameter is an array of uuids. */
-export const OF_UUIDS = `
-    WITH picked AS MATERIALIZED (SELECT ${LISTED_NAMES} FROM files f WHERE f.uuid = ANY ($1::uuid[]))
-    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f`;
+/** Returns the files of a page's rows, in their order. */
+export function filesOf(rows: readonly PageRow[]): ListedFile[] {
+  const around = surroundingsOf(rows);
+  return rows.map((row, at) => listedFileOf(row, around[at] as Surroundings));
+}
+
+const listed = (wanted: string, { names, columns }: ListedColumns): string => `
+    WITH picked AS MATERIALIZED (SELECT ${names} FROM files f WHERE ${wanted})
+    SELECT ${columns}, ${AROUND} AS around FROM picked f`;
+
+const OF_UUIDS = listed('f.uuid = ANY ($1::uuid[])', LISTED_COLUMNS);
+/** Their parameter is an array of ids. */
+export const OF_IDS = {
+  all: listed('f.id = ANY ($1::bigint[])', LISTED_COLUMNS),
+  stamps: listed('f.id = ANY ($1::bigint[])', stampColumns([{ field: 'name' }])),
+} as const;
+
+/** Returns the rows of files by their ids, in no order, also those in the trash. One statement; none for no ids. */
+export const listedRows = async <Row extends PageRow<Stamp>>(
+  sql: Pick<Executor, 'prepared'>,
+  ids: readonly number[],
+  read: keyof typeof OF_IDS,
+): Promise<Row[]> => (ids.length === 0 ? [] : sql.prepared<Row>(`content-files-listed-${read}`, OF_IDS[read], [ids]));
 
 /** Returns files by their uuids, in no order, also those in the trash. One statement; none for no uuids. */
 export const listedFiles = async (sql: Pick<Executor, 'prepared'>, uuids: readonly string[]): Promise<ListedFile[]> =>
@@ -96,17 +125,23 @@ export interface PageStatement extends Statement {
  * own files are read in the requested order, so that an index provides a page however many files there are. With `folder_id`, a
  * folder that the viewer may not see returns no row (`not_found`), even if it contains files of theirs; a visible one returns at
  * least one row, which may be empty. The usual order without filters is prepared, because planning takes longer than the page.
+ *
+ * `read`: all columns, or those of a Stamp and of the order.
  */
-export function fileList(viewer: Viewer, query: FileQuery, request: Request): PageStatement {
+export function fileList(viewer: Viewer, query: FileQuery, request: Request, read: 'all' | 'stamps' = 'all'): PageStatement {
   const location = query.folder_id === undefined || query.folder_id === 'root' ? query.folder_id : 'folder';
   const params = new Parameters();
-  const sql = location === 'folder' ? inFolder(viewer, query, request, params) : inSight(viewer, query, request, params);
-  const isUsual =
-    [query.sort, query.q, query.mime_type, query.owner, query.tag, query.metadata].every((value) => value === undefined) &&
-    !query.trashed;
-  const name = `content-files-${location ?? 'any'}-${hasGrants(viewer) ? 'granted' : 'own'}-${request.after ? 'next' : 'first'}`;
-  return { sql, params: params.values, ...(isUsual && { name }) };
+  const listed = read === 'all' ? LISTED_COLUMNS : stampColumns(request.sort);
+  const build = location === 'folder' ? inFolder : inSight;
+  const sql = build(viewer, query, request, listed, params);
+  const [by, part] = [hasGrants(viewer) ? 'granted' : 'own', request.after ? 'next' : 'first'];
+  const name = `content-files-${location ?? 'any'}-${by}-${part}-${read}`;
+  return { sql, params: params.values, ...(isUsual(query) && { name }) };
 }
+
+/** Returns whether a list is in its usual order and without filters, as pages ask for it. */
+export const isUsual = ({ sort, q, mime_type, owner, tag, metadata, trashed }: Omit<FileQuery, 'limit'>): boolean =>
+  [sort, q, mime_type, owner, tag, metadata].every((value) => value === undefined) && !trashed;
 
 const hasGrants = ({ files, folders, known }: Viewer): boolean => files.length + folders.length + known.length > 0;
 
@@ -114,7 +149,7 @@ const hasGrants = ({ files, folders, known }: Viewer): boolean => files.length +
 const WAY_MAX = PAGE_LIMIT_MAX + 1;
 
 /** The first column of the index of guests. */
-const GUEST = 'ARRAY[f.folder_id, f.owner_id]';
+export const GUEST = 'ARRAY[f.folder_id, f.owner_id]';
 
 /**
  * The owners of files in the folders of `seen`. The query steps from one pair in the index of guests to the next, so that the
@@ -129,12 +164,12 @@ export const GUESTS = `guests (folder_id, owner_id) AS (
       ) next
     )`;
 
-function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Parameters): string {
+function inSight(viewer: Viewer, query: FileQuery, request: Request, listed: ListedColumns, params: Parameters): string {
   const me = params.add(viewer.userId);
   const granted = hasGrants(viewer) ? { files: uuids(viewer.files, params), folders: uuids(viewer.folders, params) } : undefined;
   const { all, filtered } = filters(query, me, params);
   const order = FILES.orderBy(request);
-  const read = { list: FILES, request, columns: LISTED_NAMES, me, granted: granted?.files, conditions: all, filtered };
+  const read = { list: FILES, request, columns: listed.names, me, granted: granted?.files, conditions: all, filtered };
   const ways = waysToFiles(read, params);
   return `
     WITH RECURSIVE seen AS MATERIALIZED (
@@ -145,7 +180,7 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
       SELECT * FROM (${ways.files}) f ORDER BY ${order}
       LIMIT ${params.add(request.limit + 1)}
     )
-    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f ORDER BY ${order}`;
+    SELECT ${listed.columns}, ${AROUND} AS around FROM picked f ORDER BY ${order}`;
 }
 
 /** How the files that a viewer sees are read: in which order, and what of them. */
@@ -204,7 +239,7 @@ export function waysToFiles<F extends string>(
   };
 }
 
-function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Parameters): string {
+function inFolder(viewer: Viewer, query: FileQuery, request: Request, listed: ListedColumns, params: Parameters): string {
   const me = params.add(viewer.userId);
   const granted = hasGrants(viewer)
     ? { files: uuids(viewer.files, params), folders: uuids(viewer.folders, params), known: uuids(viewer.known, params) }
@@ -217,7 +252,7 @@ function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Pa
   const { all, filtered } = filters(query, me, params);
   const limit = params.add(request.limit + 1);
   const page = (from: string, conditions: readonly string[], orderBy: string): string =>
-    `(SELECT ${LISTED_NAMES} FROM ${from} WHERE ${[...conditions, mine, ...all].join(' AND ')} ORDER BY ${orderBy}
+    `(SELECT ${listed.names} FROM ${from} WHERE ${[...conditions, mine, ...all].join(' AND ')} ORDER BY ${orderBy}
        LIMIT ${limit})`;
   const inOrder = page('files f', [...within.where, ...(filtered ? [`NOT ${filtered.isFew}`] : [])], within.orderBy);
   const candidates = ({ isFew, candidates }: FilteredList): string => {
@@ -231,7 +266,7 @@ function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Pa
     ), ${(filtered?.expressions ?? []).map((expression) => `${expression}, `).join('')}picked AS MATERIALIZED (
       ${[inOrder, ...(filtered ? [candidates(filtered)] : [])].join(' UNION ALL ')}
     )
-    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM target t LEFT JOIN picked f ON true ORDER BY ${FILES.orderBy(request)}`;
+    SELECT ${listed.columns}, ${AROUND} AS around FROM target t LEFT JOIN picked f ON true ORDER BY ${FILES.orderBy(request)}`;
 }
 
 const uuids = (values: readonly string[], params: Parameters): string => `${params.add(values)}::uuid[]`;

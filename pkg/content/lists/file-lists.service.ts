@@ -1,25 +1,33 @@
 import type { Actor } from '../../api/actor.ts';
+import { JsonText } from '../../api/json-text.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Database } from '../../store/postgres/database.ts';
+import type { KeysetRequest } from '../../store/postgres/keyset.ts';
 import type { CacheLookup } from '../../store/redis/tagged-cache.ts';
+import type { Caller } from '../model/access/caller.ts';
+import type { Viewer } from '../model/access/viewer.ts';
 import { grantedAtLeast } from '../model/access/inherited-access.policy.ts';
 import type { Files } from '../model/files/files.service.ts';
-import type { ListedFile } from '../model/files/files.sql.ts';
+import type { FileTexts } from '../model/files/file-texts.ts';
+import type { ListedFile, Surroundings, Stamp } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import type { Include } from './file-includes.schema.ts';
 import { includedEtag, includedFields } from './file-includes.view.ts';
 import type { FileQuery, FileWithIncludes } from './file-list.schema.ts';
-import { FILES, fileList, filesOf, type PageRow } from './file-list.sql.ts';
+import { namedAmongNewest, type NewestRow } from './newest-files.sql.ts';
+import { FILES, fileList, type FileSort, filesOf, isUsual, type PageRow, surroundingsOf } from './file-list.sql.ts';
 
 /** Shows files, one or a page of them, with the fields that a request includes. */
 export class FileLists {
   readonly #db: Database;
   readonly #files: Files;
+  readonly #texts: FileTexts;
 
-  constructor(deps: { db: Database; files: Files }) {
+  constructor(deps: { db: Database; files: Files; fileTexts: FileTexts }) {
     this.#db = deps.db;
     this.#files = deps.files;
+    this.#texts = deps.fileTexts;
   }
 
   /**
@@ -44,27 +52,80 @@ export class FileLists {
    * `include`.
    */
   async list(actor: Actor, query: FileQuery): Promise<Page<FileWithIncludes>> {
-    const request = pageRequest(query, FILES.order);
-    const wanted = query.trashed ? 'write' : 'read';
-    const caller = { actor, granted: await actor.permissionSet() };
-    const { sql, params, name } = fileList(
-      { userId: actor.userId, ...grantedAtLeast(caller.granted, wanted), known: grantedAtLeast(caller.granted, 'read').folders },
-      query,
-      request,
-    );
-    const rows = await (name === undefined
-      ? this.#db.query<PageRow>(sql, params)
-      : this.#db.prepared<PageRow>(name, sql, params));
-    if (rows.length === 0 && query.folder_id !== undefined && query.folder_id !== 'root') throw new Problem('not_found');
-    const found = rows.filter(({ id }) => id !== null);
-    const files = filesOf(found);
+    const asked = await askedBy(actor, query);
+    const rows = await this.#rows<PageRow>(asked, 'all');
+    const files = filesOf(rows);
+    const { request, caller } = asked;
     const fields = query.include && (await includedFields(this.#db, caller, files.slice(0, request.limit), query.include));
     return page(
       request,
-      found,
+      rows,
       (row, at) => ({ ...presentFile(fileSeenBy(caller, files[at] as ListedFile)), ...fields?.get(row.id) }),
       (row) => FILES.valuesOf(request, row),
       fields?.size,
     );
   }
+
+  /**
+   * Lists the same in JSON. A page that was asked for before, in the usual order, is read by few columns, and takes a second
+   * statement where a file has changed since, or is new here.
+   */
+  async listAsJson(actor: Actor, query: FileQuery): Promise<Page<FileWithIncludes | JsonText>> {
+    if (query.include !== undefined) return this.list(actor, query);
+    const asked = await askedBy(actor, query);
+    const { caller, request } = asked;
+    const stamps = await this.#stamps(asked);
+    if (stamps) {
+      const around = surroundingsOf(stamps);
+      const known = stamps.slice(0, request.limit).map((row, at) => this.#texts.known(caller, row, around[at] as Surroundings));
+      if (!known.includes(undefined)) return pageOf(request, stamps as readonly PageRow[], (at) => known[at] as string);
+    }
+    const rows = await this.#rows<PageRow>(asked, 'all');
+    const around = surroundingsOf(rows);
+    return pageOf(request, rows, (at) => this.#texts.of(caller, rows[at] as PageRow, around[at] as Surroundings));
+  }
+
+  /** Returns the stamps of a page that was asked for before, if it is of the usual list or the first one of a part of a name. */
+  async #stamps(asked: Asked): Promise<readonly PageRow<Stamp>[] | undefined> {
+    const { viewer, query, request } = asked;
+    const { q, cursor, folder_id: folderId, limit, ...others } = query;
+    if (!isUsual(others) || !this.#texts.wasAskedFor('files', viewer.userId, folderId, q, cursor, limit)) return undefined;
+    if (q === undefined) return this.#rows<PageRow<Stamp>>(asked, 'stamps');
+    if (folderId !== undefined || cursor !== undefined) return undefined;
+    const { name, sql, params } = namedAmongNewest(viewer, q, request);
+    const rows = await this.#db.prepared<NewestRow>(name, sql, params);
+    return rows[0]?.isWhole ? rows.filter(({ id }) => id !== null) : undefined;
+  }
+
+  /** Returns the rows of a page and one more. Throws `not_found` for a folder that the actor may not see. */
+  async #rows<Row extends PageRow<Stamp>>({ viewer, query, request }: Asked, read: 'all' | 'stamps'): Promise<readonly Row[]> {
+    const { sql, params, name } = fileList(viewer, query, request, read);
+    const rows = await (name === undefined ? this.#db.query<Row>(sql, params) : this.#db.prepared<Row>(name, sql, params));
+    if (rows.length === 0 && query.folder_id !== undefined && query.folder_id !== 'root') throw new Problem('not_found');
+    return rows.filter(({ id }) => id !== null);
+  }
 }
+
+/** A page that somebody asks for. */
+interface Asked {
+  readonly caller: Caller;
+  readonly viewer: Viewer;
+  readonly query: FileQuery;
+  readonly request: KeysetRequest<FileSort>;
+}
+
+async function askedBy(actor: Actor, query: FileQuery): Promise<Asked> {
+  const granted = await actor.permissionSet();
+  const seen = grantedAtLeast(granted, query.trashed ? 'write' : 'read');
+  const viewer = { userId: actor.userId, ...seen, known: grantedAtLeast(granted, 'read').folders };
+  return { caller: { actor, granted }, viewer, query, request: pageRequest(query, FILES.order) };
+}
+
+/** `rows`: with the fields of the order at least. */
+const pageOf = (request: KeysetRequest<FileSort>, rows: readonly PageRow[], fieldsOf: (at: number) => string): Page<JsonText> =>
+  page(
+    request,
+    rows,
+    (_row, at) => new JsonText(`{${fieldsOf(at)}}`),
+    (row) => FILES.valuesOf(request, row),
+  );

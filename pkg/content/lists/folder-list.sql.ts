@@ -8,7 +8,7 @@ import {
   timeKey,
   type Within,
 } from '../../store/postgres/keyset.ts';
-import { LISTED_COLUMNS, type ListedRow } from '../model/files/files.sql.ts';
+import { LISTED_COLUMNS, type ListedRow, type Stamp, stampColumns } from '../model/files/files.sql.ts';
 import { foldedName, nameContains } from '../model/names/names.sql.ts';
 import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord, seenFrom } from '../model/folders/folders.sql.ts';
 import { CHILD_SORT_FIELDS, FOLDER_SORT_FIELDS, type FolderQuery } from '../model/folders/folders.schema.ts';
@@ -87,7 +87,8 @@ export function folderList(
 /** The parent of a page of children: one folder, or a person's root. */
 export type Location = { readonly folderId: number } | { readonly ownerId: number };
 
-export type ChildFile = ListedRow & { readonly ownerUuid: string; readonly ownerName: string };
+/** A file of a folder; `ownerUuid`: not with a Stamp. */
+export type ChildFile<Row extends Stamp = ListedRow> = Row & { readonly ownerUuid: string; readonly ownerName: string };
 
 const FOLDED = foldedName('d.name');
 
@@ -127,8 +128,8 @@ export function folderAndFolders(uuid: string, q: string | undefined, request: R
   return { sql, params: params.values };
 }
 
-/** Returns the statement of the files in a location. */
-export function filesIn(location: Location, q: string | undefined, request: Request): Statement {
+/** Returns the statement of the files in a location. `read`: all columns, or those of a Stamp and of the order. */
+export function filesIn(location: Location, q: string | undefined, request: Request, read: 'all' | 'stamps' = 'all'): Statement {
   const params = new Parameters();
   const [column, value, isThere] =
     'ownerId' in location
@@ -136,8 +137,9 @@ export function filesIn(location: Location, q: string | undefined, request: Requ
       : ['f.folder_id', location.folderId, 'f.folder_id IS NOT NULL'];
   const of = { sql: column, operand: `${params.add(value)}::bigint` };
   const { orderBy, page } = childrenOf(FILES, 'f', of, [isThere, ...named('f.name_search', q, params)], request, params);
+  const { columns } = read === 'all' ? LISTED_COLUMNS : stampColumns(request.sort);
   const sql = `
-    SELECT ${LISTED_COLUMNS}, o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName"
+    SELECT ${columns}, ${read === 'all' ? 'o.uuid AS "ownerUuid", ' : ''}coalesce(o.display_name, o.username) AS "ownerName"
     FROM (${page('files')}) f JOIN users o ON o.id = f.owner_id
     ORDER BY ${orderBy}`;
   return { sql, params: params.values };

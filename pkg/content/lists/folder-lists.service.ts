@@ -1,26 +1,28 @@
 import type { Actor, Level } from '../../api/actor.ts';
+import { JsonText } from '../../api/json-text.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import type { Caller } from '../model/access/caller.ts';
-import { grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
-import { listedRecordOf } from '../model/files/files.sql.ts';
-import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
+import { type Ancestor, grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
+import type { FileTexts } from '../model/files/file-texts.ts';
 import { grantsOfGroup } from '../model/access/grants.sql.ts';
 import { presentGrant } from '../model/access/grants.view.ts';
 import { childRows, KINDS } from './child-rows.ts';
-import { CHILDREN, folderList, FOLDERS } from './folder-list.sql.ts';
+import { type ChildFile, CHILDREN, folderList, FOLDERS } from './folder-list.sql.ts';
 import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
-import type { Child, ChildQuery, FolderQuery, FolderView } from '../model/folders/folders.schema.ts';
+import type { ChildQuery, FolderQuery, FolderView } from '../model/folders/folders.schema.ts';
 
 /** Lists folders, and the content of a folder. What the actor sees of a folder is decided once per page. */
 export class FolderLists {
   readonly #db: Database;
+  readonly #texts: FileTexts;
 
-  constructor(deps: { db: Database }) {
+  constructor(deps: { db: Database; fileTexts: FileTexts }) {
     this.#db = deps.db;
+    this.#texts = deps.fileTexts;
   }
 
   /**
@@ -45,50 +47,54 @@ export class FolderLists {
 
   /**
    * Lists the children of a folder, or with null of the actor's root: folders first, then files. Takes at most two statements,
-   * and one where the page has folders alone, or in a root files alone; with `grant_of` one more. Throws `not_found`.
+   * and one where the page has folders alone, or in a root files alone; one more where a file of a page that was asked for
+   * before has changed since; with `grant_of` one more. Throws `not_found`.
    */
-  async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
+  async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<JsonText>> {
     const caller = { actor, granted: await actor.permissionSet() };
     const from =
       id === null ? { ownerId: actor.userId } : { id, read: (row?: FolderRecord) => requireFolder(caller, row, 'read') };
-    const { request, folder, folders, files } = await childRows(this.#db, from, query);
+    const known: Parameters<typeof childRows>[3] = (row, parent) =>
+      this.#texts.known(caller, row, { ownerName: row.ownerName, folder: parent, ancestors: parent?.ancestors ?? [] });
+    const isAgain = this.#texts.wasAskedFor('children', actor.userId, id, query.cursor, query.limit);
+    const { request, folder, folders, files, texts } = await childRows(this.#db, from, query, isAgain ? known : undefined);
     const ancestors = folder?.ancestors ?? [];
-    const maySeeGrants = (kind: Child['type'], resource: Parameters<typeof levelOn>[2]): boolean =>
-      query.grant_of !== undefined && actor.permissions.has('share:files') && levelOn(kind, caller, resource) === 'admin';
-    const items = [
-      ...folders.map((row) => ({
-        row,
-        hasGrants: maySeeGrants('folder', row),
-        child: { type: 'folder' as const, ...presentFolder(folderSeenBy(caller, row)) },
-      })),
-      ...files.map((row) => {
-        const file = { ...listedRecordOf(row), ownerUuid: row.ownerUuid, ownerName: row.ownerName, folder, ancestors };
-        const child = { type: 'file' as const, ...presentFile(fileSeenBy(caller, file)) };
-        return { row, hasGrants: maySeeGrants('file', file), child };
-      }),
+    const items: Item[] = [
+      ...folders.map((row) => ({ type: 'folder' as const, row, ancestors: row.ancestors })),
+      ...files.map((row, at) => ({ type: 'file' as const, row, ancestors, known: texts?.[at] })),
     ];
+    const grants = query.grant_of === undefined ? undefined : await this.#grants(caller, query.grant_of, items);
+    const fieldsOf = (item: Item): string => {
+      if (item.type === 'folder') return fieldsOfFolder(caller, item.row);
+      const { ownerUuid, ownerName } = item.row;
+      return item.known ?? this.#texts.of(caller, item.row, { ownerUuid, ownerName, folder, ancestors });
+    };
+    const grantOf = ({ type, row }: Item): string => (grants ? `,"grant":${grants.get(`${type} ${row.id}`) ?? null}` : '');
     return page(
       request.page,
-      query.grant_of === undefined ? items : await this.#withGrants(query.grant_of, items),
-      ({ child }): Child => child,
-      ({ row, child }) => [KINDS[child.type], ...CHILDREN.valuesOf(request.inner, row)],
+      items,
+      (item) => new JsonText(`{"type":"${item.type}",${fieldsOf(item)}${grantOf(item)}}`),
+      ({ type, row }) => [KINDS[type], ...CHILDREN.valuesOf(request.inner, row)],
     );
   }
 
-  /** `hasGrants`: the actor may list its grants. One statement. */
-  async #withGrants<Item extends { readonly row: { readonly id: number }; readonly hasGrants: boolean; readonly child: Child }>(
-    groupId: Uuid,
-    items: readonly Item[],
-  ): Promise<Item[]> {
-    const idsOf = (kind: Child['type']): number[] =>
-      items.filter(({ hasGrants, child }) => hasGrants && child.type === kind).map(({ row }) => row.id);
+  /** Returns the group's grants on these items as JSON, by type and id: those that the actor may list. One statement. */
+  async #grants({ actor, granted }: Caller, groupId: Uuid, items: readonly Item[]): Promise<ReadonlyMap<string, string>> {
+    const idsOf = (wanted: Item['type']): number[] =>
+      items
+        .filter(({ type, row: { uuid, ownerId }, ancestors }) => {
+          const isWanted = type === wanted && actor.permissions.has('share:files');
+          return isWanted && levelOn(type, { actor, granted }, { uuid, ownerId, ancestors }) === 'admin';
+        })
+        .map(({ row }) => row.id);
     const grants = await grantsOfGroup(this.#db, groupId, { folders: idsOf('folder'), files: idsOf('file') });
-    const of = new Map(grants.map((grant) => [`${grant.kind} ${grant.resourceId}`, grant]));
-    return items.map((item) => {
-      const { type, id: uuid } = item.child;
-      const grant = of.get(`${type} ${item.row.id}`);
-      return { ...item, child: { ...item.child, grant: grant ? presentGrant({ kind: type, uuid }, grant) : null } };
-    });
+    const uuids = new Map(items.map(({ type, row }) => [`${type} ${row.id}`, row.uuid]));
+    return new Map(
+      grants.map((grant) => {
+        const key = `${grant.kind} ${grant.resourceId}`;
+        return [key, JSON.stringify(presentGrant({ kind: grant.kind, uuid: uuids.get(key) as string }, grant))];
+      }),
+    );
   }
 
   /** Returns a live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */
@@ -96,6 +102,15 @@ export class FolderLists {
     return requireFolder(caller, await findFolder(this.#db.tables, id), wanted);
   }
 }
+
+/** A child of a folder, with the folders above it by which access is decided. */
+type Item = { readonly ancestors: readonly Ancestor[] } & (
+  | { readonly type: 'folder'; readonly row: FolderRecord }
+  | { readonly type: 'file'; readonly row: ChildFile; readonly known: string | undefined }
+);
+
+const fieldsOfFolder = (caller: Caller, row: FolderRecord): string =>
+  JSON.stringify(presentFolder(folderSeenBy(caller, row))).slice(1, -1);
 
 /** Throws `not_found`, `forbidden`. */
 function requireFolder(caller: Caller, folder: FolderRecord | null | undefined, wanted: Level): FolderRecord {

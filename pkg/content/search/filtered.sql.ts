@@ -7,8 +7,6 @@ import type { SearchQuery } from './search.schema.ts';
 
 /** A result of a search without words. */
 export interface FilteredRow {
-  readonly kind: 'file' | 'folder';
-  readonly uuid: string;
   readonly changedAt: Date;
   /** Unique among files and folders: twice the id of the table, and one more for a folder. */
   readonly id: number;
@@ -51,13 +49,13 @@ export function filteredPage(searcher: Searcher, query: SearchQuery, request: Re
   ];
   const sql = `
     WITH RECURSIVE ${[seen, ...(files?.expressions ?? [])].join(', ')}
-    SELECT r.kind, r.uuid, r.id, r.updated_at AS "changedAt" FROM (${parts.length === 0 ? NOTHING : parts.join(' UNION ALL ')}) r
+    SELECT r.id, r.updated_at AS "changedAt" FROM (${parts.length === 0 ? NOTHING : parts.join(' UNION ALL ')}) r
     ORDER BY ${FILTERED.orderBy(request)} LIMIT ${params.add(request.limit + 1)}`;
   return { sql, params: params.values };
 }
 
 /** The rows of a search for folders by a property that only files have. */
-const NOTHING = `SELECT 'file' AS kind, NULL::uuid AS uuid, 0::bigint AS id, now() AS updated_at WHERE false`;
+const NOTHING = `SELECT 0::bigint AS id, now() AS updated_at WHERE false`;
 
 /** Returns the request for the rows of one table: those whose ids come after the one in the cursor. */
 function rowsOf(kind: keyof typeof KINDS, request: Request): Request {
@@ -81,13 +79,10 @@ function filesFound(
   ];
   const conditions = [...conditionsOf('f', query, params), ...conditionsOfFiles(query, params), ...filters.map(({ has }) => has)];
   const filtered = filters.length === 0 ? undefined : filteredList(filters);
-  const ways = waysToFiles(
-    { list: FILES, request, columns: 'f.uuid, f.id, f.updated_at', me, granted, conditions, filtered },
-    params,
-  );
+  const ways = waysToFiles({ list: FILES, request, columns: 'f.id, f.updated_at', me, granted, conditions, filtered }, params);
   return {
     expressions: ways.expressions,
-    rows: `SELECT 'file' AS kind, f.uuid, f.id * 2 + ${KINDS.file} AS id, f.updated_at FROM (${ways.files}) f`,
+    rows: `SELECT f.id * 2 + ${KINDS.file} AS id, f.updated_at FROM (${ways.files}) f`,
   };
 }
 
@@ -101,7 +96,7 @@ const IN_SEEN: FileFilter = {
 /** OFFSET 0 keeps the planner from reading all folders of the tenant in the order of the page. */
 function foldersFound(query: SearchQuery, request: Request, params: Parameters): string {
   const conditions = ['d.id IN (TABLE seen)', ...conditionsOfFolders(query, params), ...FOLDERS.after(request, params)];
-  return `(SELECT 'folder' AS kind, d.uuid, d.id * 2 + ${KINDS.folder} AS id, d.updated_at
+  return `(SELECT d.id * 2 + ${KINDS.folder} AS id, d.updated_at
       FROM (SELECT * FROM folders d WHERE ${conditions.join(' AND ')} OFFSET 0) d
       ORDER BY ${FOLDERS.orderBy(request)} LIMIT ${params.add(request.limit + 1)})`;
 }

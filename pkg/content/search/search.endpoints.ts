@@ -14,6 +14,6 @@ export const searchEndpoints = (search: Search): Endpoint[] => [
     replies: { 200: FoundPage },
     compressed: true,
     errors: ['not_found'],
-    handle: async ({ actor, query }) => reply(200, await search.find(actor, query)),
+    handle: async ({ actor, query }) => reply(200, await search.findAsJson(actor, query)),
   }),
 ];

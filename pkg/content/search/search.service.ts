@@ -1,20 +1,54 @@
+import { LRUCache } from 'lru-cache';
 import type { Actor } from '../../api/actor.ts';
+import { JsonText } from '../../api/json-text.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import type { KeysetRequest, KeyValue, Statement } from '../../store/postgres/keyset.ts';
+import type { KeysetRequest, KeyValue } from '../../store/postgres/keyset.ts';
 import type { Caller } from '../model/access/caller.ts';
-import { grantedAtLeast, levelOn, requireLevel } from '../model/access/inherited-access.policy.ts';
-import { listedFiles } from '../lists/file-list.sql.ts';
-import type { ListedFile } from '../model/files/files.sql.ts';
+import { grantedAtLeast, levelOn, requireLevel, type Resource } from '../model/access/inherited-access.policy.ts';
+import { filesOf, listedRows, type PageRow, surroundingsOf } from '../lists/file-list.sql.ts';
+import { NEWEST_MAX } from '../lists/newest-files.sql.ts';
+import type { FileTexts } from '../model/files/file-texts.ts';
+import type { ListedFile, Surroundings, Stamp } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
-import { findFolder, type FolderRecord, foldersByUuid } from '../model/folders/folders.sql.ts';
+import { findFolder, type FolderRecord, foldersById } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
-import type { FoundItem, SearchQuery } from './search.schema.ts';
+import type { FileView } from '../model/files/files.schema.ts';
+import type { FolderView } from '../model/folders/folders.schema.ts';
+import type { SearchQuery } from './search.schema.ts';
 import type { Searcher } from './conditions.sql.ts';
 import { FILTERED, filteredPage, type FilteredRow } from './filtered.sql.ts';
-import { FOUND, type FoundRow, SCORE_MAX, searchPage } from './search.sql.ts';
-import { highlighted, wordsOf } from './words.policy.ts';
+import { rankedPage, rankedRequest, SCORE_MAX, valuesOf } from './rank.policy.ts';
+import {
+  foundAmongNewest,
+  foundNames,
+  isUsualSearch,
+  type NamesRow,
+  type NewestRow,
+  RANKED_MAX,
+  type Way,
+} from './search.sql.ts';
+import { highlightOf, wordsOf } from './words.policy.ts';
+
+const SEARCHERS_MAX = 1_000;
+
+/** What a page shows, in its order, and one more. */
+interface Found {
+  readonly caller: Caller;
+  readonly words: readonly string[];
+  readonly request: KeysetRequest;
+  readonly rows: readonly FoundRow[];
+}
+
+/** A file or folder that was found. `id`: twice that of a file, and one more than twice that of a folder. */
+interface FoundRow {
+  readonly id: number;
+  /** 0 to 1. */
+  readonly rank: number;
+  /** The values of the cursor after it. */
+  readonly values: () => readonly KeyValue[];
+}
 
 /**
  * Searches the files and folders that the actor may read, by name and by filters.
@@ -26,42 +60,102 @@ import { highlighted, wordsOf } from './words.policy.ts';
  */
 export class Search {
   readonly #db: Database;
+  readonly #texts: FileTexts;
+  /** Whose last search found few names, beyond the newest: their next one asks the index at once. */
+  readonly #beyond = new LRUCache<number, true>({ max: SEARCHERS_MAX });
 
-  constructor(deps: { db: Database }) {
+  constructor(deps: { db: Database; fileTexts: FileTexts }) {
     this.#db = deps.db;
+    this.#texts = deps.fileTexts;
   }
 
   /**
    * Lists what is found, the best first; without words the last changed first, or in the order of its creation. Takes at most
-   * three statements: what is found, its files and its folders; one more with a folder. Throws `not_found` for a folder that the
-   * actor may not see.
+   * four statements: what is found, twice where the words are not among the newest names, its files and its folders; one more
+   * with a folder. Throws `not_found` for a folder that the actor may not see.
    */
-  async find(actor: Actor, query: SearchQuery, order: 'changed' | 'created' = 'changed'): Promise<Page<FoundItem>> {
+  async find(actor: Actor, query: SearchQuery, order: 'changed' | 'created' = 'changed'): Promise<Page<Hit>> {
+    const found = await this.#found(actor, query, order);
+    const { caller } = found;
+    const rows = await listedRows<PageRow>(this.#db.tables, idsOf('file', found), 'all');
+    const files = new Map(filesOf(rows).map((file) => [file.id, file]));
+    const folders = await this.#folders(found);
+    return pageOf(found, ({ id }) => {
+      const [file, folder] = [files.get(id / 2), folders.get((id - 1) / 2)];
+      if (file && isReadable('file', caller, file)) return { type: 'file', ...presentFile(fileSeenBy(caller, file)) };
+      if (folder && isReadable('folder', caller, folder))
+        return { type: 'folder', ...presentFolder(folderSeenBy(caller, folder)) };
+      return undefined;
+    });
+  }
+
+  /**
+   * Lists the same as JSON. Where the same page was asked for before, it takes one statement more for files that have changed
+   * since.
+   */
+  async findAsJson(actor: Actor, query: SearchQuery): Promise<Page<JsonText>> {
+    const found = await this.#found(actor, query, 'changed');
+    const { caller, words } = found;
+    const isAgain = this.#texts.wasAskedFor('search', actor.userId, query);
+    const [files, folders] = await Promise.all([this.#files(found, isAgain), this.#folders(found)]);
+    return pageOf(found, ({ id, rank }) => {
+      const ranked = (type: string, fields: string, name: string): JsonText =>
+        new JsonText(`{"type":"${type}",${fields},"rank":${rank},"highlight":${highlightOf(name, words)}}`);
+      const [file, folder] = [files.get(id / 2), folders.get((id - 1) / 2)];
+      if (file) return ranked('file', file.fields, file.name);
+      if (folder && isReadable('folder', caller, folder))
+        return ranked('folder', JSON.stringify(presentFolder(folderSeenBy(caller, folder))).slice(1, -1), folder.name);
+      return undefined;
+    });
+  }
+
+  /** Finds what a page shows, and one more. */
+  async #found(actor: Actor, query: SearchQuery, order: 'changed' | 'created'): Promise<Found> {
     const caller = { actor, granted: await actor.permissionSet() };
     const searcher = { userId: actor.userId, ...grantedAtLeast(caller.granted, 'read') };
-    const words = query.q === undefined ? undefined : wordsOf(query.q);
-    // Only a search without `q` lists everything: words that find nothing must not.
-    const { request, statement, rankOf, valuesOf } = words ? ranked(searcher, words, query) : filtered(searcher, query, order);
+    if (query.q === undefined) {
+      const request = pageRequest(order === 'created' ? { ...query, sort: 'id' } : query, FILTERED.order);
+      if (query.folder_id !== undefined) await this.#requireFolder(caller, query.folder_id);
+      const { sql, params } = filteredPage(searcher, query, request);
+      const rows = await this.#db.query<FilteredRow>(sql, params);
+      const values = (row: FilteredRow) => () => FILTERED.valuesOf(request, row);
+      return { caller, words: [], request, rows: rows.map((row) => ({ id: row.id, rank: 0, values: values(row) })) };
+    }
+    const words = wordsOf(query.q);
+    const isUsual = isUsualSearch(words, query);
+    const { request, byIndex } = rankedRequest(query, !isUsual || this.#beyond.has(searcher.userId));
     if (query.folder_id !== undefined) await this.#requireFolder(caller, query.folder_id);
-    const rows = await this.#db.query<FoundRow & FilteredRow>(statement.sql, statement.params);
-    const shown = rows.slice(0, request.limit);
-    const [files, folders] = await Promise.all([this.#files(shown), this.#folders(shown)]);
-    const items = shown.map((row) => {
-      const rank = rankOf(row);
-      const file = files.get(row.uuid);
-      const folder = folders.get(row.uuid);
-      if (file && isReadable('file', caller, file)) {
-        const view = presentFile(fileSeenBy(caller, file));
-        return { type: 'file' as const, ...view, rank, highlight: highlighted(view.name, words ?? []) };
-      }
-      if (folder && isReadable('folder', caller, folder)) {
-        const view = presentFolder(folderSeenBy(caller, folder));
-        return { type: 'folder' as const, ...view, rank, highlight: highlighted(view.name, words ?? []) };
-      }
-      return undefined; // deleted or moved since it was found
-    });
-    const found = page(request, rows, (_row, at) => items[at], valuesOf);
-    return { ...found, data: found.data.filter((item) => item !== undefined) };
+    const find = { searcher, words, query };
+    const names = await (!isUsual ? this.#indexed(find) : byIndex ? this.#beyondNewest(find) : this.#newest(find));
+    const ranked = rankedPage(names.lines, names.words, request);
+    const rows = ranked.map((row) => ({ id: row.id, rank: rankOf(row.score, words), values: () => valuesOf(row) }));
+    return { caller, words, request, rows };
+  }
+
+  /** Finds names among the newest. Takes a second statement for the ways that have more names. */
+  async #newest(find: Find): Promise<Names> {
+    const { name, sql, params } = foundAmongNewest(find.searcher, find.words, find.query);
+    const newest = await this.#db.prepared<NewestRow>(name, sql, params);
+    const names = namesOf(newest);
+    const [whole, cut] = [newest.filter(({ read }) => read < NEWEST_MAX), newest.filter(({ read }) => read >= NEWEST_MAX)];
+    if (cut.length === 0 || names.lines.length === RANKED_MAX) return names;
+    const ways = cut.map(({ way }) => way);
+    const { lines } = await this.#beyondNewest(find, ways);
+    return { lines: [...namesOf(whole).lines, ...lines].slice(0, RANKED_MAX), words: names.words };
+  }
+
+  /** Finds names by the index. Where they are few, the searcher's next search does without the newest. */
+  async #beyondNewest(find: Find, ways?: readonly Way[]): Promise<Names> {
+    const names = await this.#indexed(find, ways);
+    if (names.lines.length < RANKED_MAX) this.#beyond.set(find.searcher.userId, true);
+    else this.#beyond.delete(find.searcher.userId);
+    return names;
+  }
+
+  /** Finds names in all ways, or in these. */
+  async #indexed({ searcher, words, query }: Find, ways?: readonly Way[]): Promise<Names> {
+    const { sql, params } = foundNames(searcher, words, query, ways);
+    return namesOf(await this.#db.query<NamesRow>(sql, params));
   }
 
   async #requireFolder(caller: Caller, id: string): Promise<void> {
@@ -70,46 +164,76 @@ export class Search {
     requireLevel(levelOn('folder', caller, folder), 'read');
   }
 
-  async #files(rows: readonly Kind[]): Promise<ReadonlyMap<string, ListedFile>> {
-    const uuids = rows.filter(({ kind }) => kind === 'file').map(({ uuid }) => uuid);
-    return new Map((await listedFiles(this.#db.tables, uuids)).map((file) => [file.uuid, file]));
+  /** Returns the files that the caller may read still, by their ids. */
+  async #files(of: Found, isAgain: boolean): Promise<ReadonlyMap<number, { readonly fields: string; readonly name: string }>> {
+    const files = new Map<number, { readonly fields: string; readonly name: string }>();
+    const { tables } = this.#db;
+    const ids = idsOf('file', of);
+    const unknown = isAgain ? [] : ids;
+    const stamps = isAgain ? await listedRows<PageRow<NamedStamp>>(tables, ids, 'stamps') : [];
+    for (const { row, around } of readable(of.caller, stamps)) {
+      const fields = this.#texts.known(of.caller, row, around);
+      if (fields === undefined) unknown.push(row.id);
+      else files.set(row.id, { fields, name: row.name });
+    }
+    for (const { row, around } of readable(of.caller, await listedRows<PageRow>(tables, unknown, 'all')))
+      files.set(row.id, { fields: this.#texts.of(of.caller, row, around), name: row.name });
+    return files;
   }
 
-  async #folders(rows: readonly Kind[]): Promise<ReadonlyMap<string, FolderRecord>> {
-    const uuids = rows.filter(({ kind }) => kind === 'folder').map(({ uuid }) => uuid);
-    return new Map((await foldersByUuid(this.#db.tables, uuids)).map((folder) => [folder.uuid, folder]));
+  async #folders(found: Found): Promise<ReadonlyMap<number, FolderRecord>> {
+    return new Map((await foldersById(this.#db.tables, idsOf('folder', found))).map((folder) => [folder.id, folder]));
   }
 }
 
-const isReadable = (kind: 'file' | 'folder', caller: Caller, item: ListedFile | FolderRecord): boolean =>
+/** What is to be found. */
+interface Find {
+  readonly searcher: Searcher;
+  readonly words: readonly string[];
+  readonly query: SearchQuery;
+}
+
+interface Names {
+  /** At most 1,000. */
+  readonly lines: readonly string[];
+  readonly words: readonly string[];
+}
+
+const namesOf = (rows: readonly NamesRow[]): Names => ({
+  lines: rows.flatMap(({ found }) => found?.split('\n') ?? []).slice(0, RANKED_MAX),
+  words: rows[0]?.words ?? [],
+});
+
+/** What a batch knows of a result. */
+type Hit = ({ readonly type: 'file' } & FileView) | ({ readonly type: 'folder' } & FolderView);
+
+type NamedStamp = Stamp & Pick<ListedFile, 'name'>;
+
+const idsOf = (kind: 'file' | 'folder', { request, rows }: Found): number[] =>
+  rows
+    .slice(0, request.limit)
+    .filter(({ id }) => id % 2 === (kind === 'file' ? 0 : 1))
+    .map(({ id }) => Math.floor(id / 2));
+
+const rankOf = (score: number, words: readonly string[]): number =>
+  Math.round((score * 10_000) / (SCORE_MAX * words.length)) / 10_000;
+
+/** Returns the files that the caller may read still: what was found may have been deleted or moved since. */
+function readable<Row extends PageRow<Stamp>>(
+  caller: Caller,
+  rows: readonly Row[],
+): { readonly row: Row; readonly around: Surroundings }[] {
+  const all = surroundingsOf(rows);
+  return rows
+    .map((row, at) => ({ row, around: all[at] as Surroundings }))
+    .filter(({ row, around }) => isReadable('file', caller, { ...row, ancestors: around.ancestors }));
+}
+
+const isReadable = (kind: 'file' | 'folder', caller: Caller, item: Resource & { readonly deletedAt: unknown }): boolean =>
   item.deletedAt === null && levelOn(kind, caller, item) !== null;
 
-type Kind = Pick<FoundRow, 'kind' | 'uuid'>;
-
-/** The statement of a page, and what its rows give. */
-interface Asked<Row> {
-  readonly request: KeysetRequest;
-  readonly statement: Statement;
-  readonly rankOf: (row: Row) => number;
-  readonly valuesOf: (row: Row) => readonly KeyValue[];
-}
-
-function ranked(searcher: Searcher, words: readonly string[], query: SearchQuery): Asked<FoundRow> {
-  const request = pageRequest(query, FOUND.order);
-  return {
-    request,
-    statement: searchPage(searcher, words, query, request),
-    rankOf: ({ score }) => Math.round((score * 10_000) / (SCORE_MAX * words.length)) / 10_000,
-    valuesOf: (row) => FOUND.valuesOf(request, row),
-  };
-}
-
-function filtered(searcher: Searcher, query: SearchQuery, order: 'changed' | 'created'): Asked<FilteredRow> {
-  const request = pageRequest(order === 'created' ? { ...query, sort: 'id' } : query, FILTERED.order);
-  return {
-    request,
-    statement: filteredPage(searcher, query, request),
-    rankOf: () => 0,
-    valuesOf: (row) => FILTERED.valuesOf(request, row),
-  };
+/** Returns the page of what is shown of each; undefined: nothing, since it was deleted or moved since it was found. */
+function pageOf<T>({ request, rows }: Found, present: (row: FoundRow) => T | undefined): Page<T> {
+  const { data, pagination } = page(request, rows, present, ({ values }) => values());
+  return { data: data.filter((item) => item !== undefined), pagination };
 }

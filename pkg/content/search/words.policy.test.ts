@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { highlighted, wordsOf } from './words.policy.ts';
+import { highlightOf, wordsOf } from './words.policy.ts';
 
 test.each([
   ['Thesis draft', ['thesis', 'draft']],
@@ -24,6 +24,10 @@ test.each([
   ['😀 smile', ['smile'], '😀 [smile]'],
   ['a.b', ['c'], 'a.b'],
   ['x\uE000y\uE001', ['y'], 'x[y]'],
+  ['x\u0080y\u0081', ['y'], 'x[y]'],
+  ['"a" b', ['a'], '"[a]" b'],
 ])('%j with %j marked', (name, words, marked) => {
-  expect(highlighted(name, words).replaceAll('\uE000', '[').replaceAll('\uE001', ']')).toBe(marked);
+  const highlight = JSON.parse(highlightOf(name, words)) as string;
+
+  expect(highlight.replaceAll('\uE000', '[').replaceAll('\uE001', ']')).toBe(marked);
 });

@@ -20,15 +20,26 @@ function folded(character: string): string {
   return PLAIN[lower] ?? lower.normalize('NFD').replace(ACCENTS, '');
 }
 
-const START = '\uE000';
-const END = '\uE001';
+/**
+ * Marks of a hit while its name becomes JSON, which no name has. They and their escapes are Latin-1: with U+E000 and U+E001
+ * themselves, V8 takes two bytes for each character of a page, and twice the time to send it.
+ */
+const START = '\u0080';
+const END = '\u0081';
 
 const foldedText = (text: string): string => (ASCII.test(text) ? text.toLowerCase() : Array.from(text).map(folded).join(''));
 
-/** Returns the name with each occurrence of a word between U+E000 and U+E001. Drops these characters of the name itself. */
-export function highlighted(name: string, words: readonly string[]): string {
+/**
+ * Returns the name, as JSON, with each occurrence of a word between U+E000 and U+E001. Drops these characters of the name itself.
+ */
+export function highlightOf(name: string, words: readonly string[]): string {
   const texts = words.map(foldedText).filter((each) => each !== '');
-  return ASCII.test(name) ? markedPlain(name, texts) : markedFolded(Array.from(name.replaceAll(/[\uE000\uE001]/g, '')), texts);
+  const marked = ASCII.test(name)
+    ? markedPlain(name, texts)
+    : markedFolded(Array.from(name.replaceAll(/[\u0080\u0081\uE000\uE001]/g, '')), texts);
+  return JSON.stringify(marked)
+    .replaceAll(START, String.raw`\ue000`)
+    .replaceAll(END, String.raw`\ue001`);
 }
 
 /** Folding keeps the length of an ASCII name, so a hit in the folded name is at the same position. */

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { pageRequest } from '../../../pkg/api/paging.ts';
-import { FOUND, searchPage } from '../../../pkg/content/search/search.sql.ts';
+import { foundNames } from '../../../pkg/content/search/search.sql.ts';
 import { fillWithFiles } from '../../bench/filled.ts';
 import type { Api, ApiReply } from '../../support/clients/api.ts';
 import { testBackends } from '../../support/backends/backends.ts';
@@ -169,19 +168,26 @@ test('pages show each item once; the first 1,000 of many are ranked, in three st
       [user.id, from],
     );
   await folder(api, 'budget');
-  const seen: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const { body }: ApiReply = await search(api, 'budget', { limit: 100, ...(cursor === null ? {} : { cursor }) });
-    seen.push(...body.data.map(({ id }: Found) => id));
-    cursor = body.pagination.next_cursor;
-  } while (cursor !== null);
+  const seenOf = async (): Promise<string[]> => {
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const { body }: ApiReply = await search(api, 'budget', { limit: 100, ...(cursor === null ? {} : { cursor }) });
+      seen.push(...body.data.map(({ id }: Found) => id));
+      cursor = body.pagination.next_cursor;
+    } while (cursor !== null);
+    return seen;
+  };
+  const seen = await seenOf();
   const { sql } = await tenant.counting(() => search(api, 'budget', { limit: 10 }));
 
   expect([seen.length, new Set(seen).size]).toEqual([1_000, 1_000]);
   expect(sql).toHaveLength(3);
   expect(await names(api, 'budget', { limit: 1 })).toEqual(['budget']);
+  // After a search beyond the newest names, the next one asks the index at once.
   expect(await names(api, 'bud 1499')).toEqual(['budget 1499']);
+  const byIndex = await seenOf();
+  expect([byIndex.length, new Set(byIndex).size]).toEqual([1_000, 1_000]);
 });
 
 test('a search of two characters reads files once where nobody else has any, and finds others’ in own folders', async () => {
@@ -190,9 +196,8 @@ test('a search of two characters reads files once where nobody else has any, and
   await fillWithFiles(testBackends().stores, tenant, ada.user.email, [[1, FILES]]);
   const [row] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [ada.user.id]);
   const readFor = async (q: string): Promise<number> => {
-    const request = pageRequest({ limit: 10 }, FOUND.order);
     const searcher = { userId: row?.id ?? 0, files: [], folders: [] };
-    return rowsRead(tenant.db, 'files', searchPage(searcher, [q], { q, limit: 10 }, request));
+    return rowsRead(tenant.db, 'files', foundNames(searcher, [q], { q, limit: 10 }));
   };
 
   expect(await readFor('zq')).toBeLessThan(2 * FILES);

@@ -70,6 +70,16 @@ type ListedRecord = JsonOf<typeof LISTED>;
 /** The columns of a file that a list reads: the table's own, times as Postgres writes them, and the folder's internal id. */
 export type ListedRow = ListedRecord & { readonly folderId: number | null };
 
+/**
+ * What tells whether a file is as it was when its ListedRow was read: each change makes a new revision, and `updatedAt` is for a
+ * tenant that a backup brought back.
+ */
+export type Stamp = Pick<ListedRow, (typeof STAMP)[number] | 'folderId'>;
+const STAMP = ['id', 'uuid', 'revision', 'updatedAt', 'deletedAt', 'ownerId'] as const satisfies readonly (keyof ListedRecord)[];
+
+/** What a list reads beside the rows of its files: the owner, and the folder with those above it. */
+export type Surroundings = Pick<FileRecord, 'ownerUuid' | 'ownerName' | 'folder' | 'ancestors'>;
+
 /** A file of a list. */
 export type ListedFile = Omit<FileRecord, 'blobName'>;
 
@@ -93,12 +103,25 @@ export const ancestorsOf = (alias: string): string => `(
   SELECT coalesce(jsonb_agg(jsonb_build_object('uuid', a.uuid, 'ownerId', a.owner_id) ORDER BY a.depth), '[]')
   FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(${alias}.ancestry), '.')::bigint[]))`;
 
-/**
- * The columns of a ListedRow by the table's own names, for a common table expression, and as the row names them; both want `files
- * f`.
- */
-export const LISTED_NAMES = [...Object.values<Field<unknown>>(LISTED).map(({ sql }) => sql), 'f.folder_id'].join(', ');
-export const LISTED_COLUMNS = `${columnsOf(LISTED, '::text')}, f.folder_id AS "folderId"`;
+/** Columns by the table's own names, for a common table expression, and as the row names them; both want `files f`. */
+export interface ListedColumns {
+  readonly names: string;
+  readonly columns: string;
+}
+
+const listedColumns = (fields: Fields): ListedColumns => ({
+  names: [...Object.values(fields).map(({ sql }) => sql), 'f.folder_id'].join(', '),
+  columns: `${columnsOf(fields, '::text')}, f.folder_id AS "folderId"`,
+});
+
+/** The columns of a ListedRow. */
+export const LISTED_COLUMNS = listedColumns(LISTED);
+
+/** Returns the columns of a Stamp, and those by which a list is sorted. */
+export const stampColumns = (sort: readonly { readonly field: keyof typeof SORTED }[]): ListedColumns =>
+  listedColumns(Object.fromEntries([...STAMP, ...sort.map(({ field }) => SORTED[field])].map((name) => [name, LISTED[name]])));
+
+const SORTED = { id: 'id', name: 'name', size: 'size', created_at: 'createdAt', updated_at: 'updatedAt' } as const;
 
 /**
  * Returns the condition that row `alias`, which the statement locks, is as it was when the statement began. Where it was
@@ -125,12 +148,16 @@ function withTimes(row: object): Record<string, unknown> {
   return record;
 }
 
-/** Returns the record of a row, which may have further columns. */
-export const listedRecordOf = (row: ListedRecord): ListedRecord => ({
+/** Returns the file of a row, which may have further columns. */
+export const listedFileOf = (row: ListedRecord, { ownerUuid, ownerName, folder, ancestors }: Surroundings): ListedFile => ({
   ...row,
   createdAt: isoTime(row.createdAt),
   updatedAt: isoTime(row.updatedAt),
   deletedAt: row.deletedAt && isoTime(row.deletedAt),
+  ownerUuid,
+  ownerName,
+  folder,
+  ancestors,
 });
 export const ownRecordOf = (row: OwnRow): OwnRecord => withTimes(row) as OwnRecord;
 export const recordOf = (row: FileRow): FileRecord => ({ ...(withTimes(row) as FileRecord), ancestors: row.ancestors ?? [] });

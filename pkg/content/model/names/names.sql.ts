@@ -6,9 +6,13 @@ export const foldedName = (column: string): string => `lower(ext.unaccent('ext.u
 
 /**
  * Returns the condition that a folded name has this part, without regard to case and accents; a part of accents alone, of which
- * folding leaves nothing, is in no name. Folds before it escapes: folding turns the full-width forms of wildcards (％, ＿) into
- * wildcards.
+ * folding leaves nothing, is in no name.
  */
-export const nameContains = (folded: string, parameter: string): string =>
-  String.raw`carrel.fold(${parameter}) <> ''
-    AND ${folded} LIKE '%' || regexp_replace(carrel.fold(${parameter}), '[\\%_]', '\\\&', 'g') || '%'`;
+export const nameContains = (folded: string, parameter: string): string => `${folded} LIKE ${namePattern(parameter)}`;
+
+/**
+ * Returns the pattern of folded names that have this part; null for a part of accents alone. Folds before it escapes: folding
+ * turns the full-width forms of wildcards (％, ＿) into wildcards.
+ */
+export const namePattern = (parameter: string): string =>
+  String.raw`('%' || regexp_replace(nullif(carrel.fold(${parameter}), ''), '[\\%_]', '\\\&', 'g') || '%')`;
