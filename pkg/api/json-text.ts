@@ -13,8 +13,8 @@ export class JsonText {
 
 /** Returns the body of a reply as JSON. Items of a page that are JSON already are taken as they are. */
 export function jsonOf(body: unknown): string {
-  const { data, ...others } = (body ?? {}) as { readonly data?: unknown };
+  const { data } = (body ?? {}) as { readonly data?: unknown };
   if (!Array.isArray(data) || !data.some((item) => item instanceof JsonText)) return JSON.stringify(body);
   const items = data.map((item) => (item instanceof JsonText ? item.text : JSON.stringify(item)));
-  return `{"data":[${items.join(',')}],${JSON.stringify(others).slice(1)}`;
+  return `{"data":[${items.join(',')}],${JSON.stringify({ ...(body as object), data: undefined }).slice(1)}`;
 }

@@ -23,7 +23,7 @@ type Parent =
   | { readonly id: Uuid; readonly read: (row: FolderRecord | undefined) => FolderRecord };
 
 /** Returns what the caller knows of a file in this folder; undefined: the file is not as it was. */
-type Known = (file: ChildFile<Stamp>, folder: FolderRecord | null) => string | undefined;
+export type Known = (file: ChildFile<Stamp>, folder: FolderRecord | null) => string | undefined;
 
 /**
  * Returns the rows of a page of children: folders first, then files. Takes at most two statements, and one where the page has

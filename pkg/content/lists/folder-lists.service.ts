@@ -9,7 +9,7 @@ import { type Ancestor, grantedAtLeast, levelOn, requireLevel } from '../model/a
 import type { FileTexts } from '../model/files/file-texts.ts';
 import { grantsOfGroup } from '../model/access/grants.sql.ts';
 import { presentGrant } from '../model/access/grants.view.ts';
-import { childRows, KINDS } from './child-rows.ts';
+import { childRows, KINDS, type Known } from './child-rows.ts';
 import { type ChildFile, CHILDREN, folderList, FOLDERS } from './folder-list.sql.ts';
 import { findFolder, type FolderRecord } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
@@ -54,7 +54,7 @@ export class FolderLists {
     const caller = { actor, granted: await actor.permissionSet() };
     const from =
       id === null ? { ownerId: actor.userId } : { id, read: (row?: FolderRecord) => requireFolder(caller, row, 'read') };
-    const known: Parameters<typeof childRows>[3] = (row, parent) =>
+    const known: Known = (row, parent) =>
       this.#texts.known(caller, row, { ownerName: row.ownerName, folder: parent, ancestors: parent?.ancestors ?? [] });
     const isAgain = this.#texts.wasAskedFor('children', actor.userId, id, query.cursor, query.limit);
     const { request, folder, folders, files, texts } = await childRows(this.#db, from, query, isAgain ? known : undefined);

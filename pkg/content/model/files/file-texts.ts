@@ -1,28 +1,27 @@
 import { LRUCache } from 'lru-cache';
 import { LEVELS } from '../../../api/actor.ts';
+import { etagOfText } from '../../../api/etag.ts';
 import type { Caller } from '../access/caller.ts';
 import { accessOf, hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { listedFileOf, type ListedRow, type Surroundings, type Stamp } from './files.sql.ts';
 import { fileSeenBy, presentFile } from './files.view.ts';
 
-/** The limit of all texts together: some 3,000 files. */
+/** The limit of all texts together, in characters: some 3,000 files. */
 const CHARACTERS_MAX = 2 * 1024 * 1024;
 /** The lists that are known to be asked for again. */
 const LISTS_MAX = 1_000;
 
 /** A text, and what it was made of. */
-interface Known {
+interface Known extends Pick<Stamp, 'revision' | 'updatedAt' | 'deletedAt' | 'path'> {
   readonly fields: string;
-  readonly revision: number;
-  readonly updatedAt: string;
   readonly ownerName: string;
   readonly folderName: string | null;
   readonly hidden: number;
 }
 
 /**
- * The JSON of files that lists have shown. A page that is open asks for its list again and again, and reading the rows of all its
- * files and making their JSON is most of the work of a list.
+ * The JSON of files that lists have shown. A page that is open asks for its list again and again, and to read the whole rows of
+ * its files and to make their JSON is a third of the work of a list.
  *
  * Invariants:
  * - A text is never out of date: what a list shows of a file is in its row, which has another revision after each change, or is
@@ -38,7 +37,7 @@ export class FileTexts {
    * what is looked for, cursor.
    */
   wasAskedFor(...list: readonly unknown[]): boolean {
-    const key = JSON.stringify(list);
+    const key = etagOfText(JSON.stringify(list));
     const isKnown = this.#lists.has(key);
     this.#lists.set(key, true);
     return isKnown;
@@ -49,6 +48,8 @@ export class FileTexts {
     const known = this.#known.get(keyOf(caller, stamp, around));
     return known?.revision === stamp.revision &&
       known.updatedAt === stamp.updatedAt &&
+      known.deletedAt === stamp.deletedAt &&
+      known.path === stamp.path &&
       known.ownerName === around.ownerName &&
       known.folderName === (around.folder?.name ?? null) &&
       known.hidden === hiddenAncestors(caller, around.ancestors)
@@ -62,9 +63,10 @@ export class FileTexts {
     if (text !== undefined) return text;
     const file = fileSeenBy(caller, listedFileOf(row, around));
     const fields = JSON.stringify(presentFile(file)).slice(1, -1);
-    const { revision, updatedAt } = row;
+    const { revision, updatedAt, deletedAt, path } = row;
     const { ownerName, folder } = around;
-    const known = { fields, revision, updatedAt, ownerName, folderName: folder?.name ?? null, hidden: file.hidden };
+    const stamp = { revision, updatedAt, deletedAt, path };
+    const known = { fields, ...stamp, ownerName, folderName: folder?.name ?? null, hidden: file.hidden };
     this.#known.set(keyOf(caller, row, around), known);
     return fields;
   }

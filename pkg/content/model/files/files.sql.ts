@@ -71,11 +71,19 @@ type ListedRecord = JsonOf<typeof LISTED>;
 export type ListedRow = ListedRecord & { readonly folderId: number | null };
 
 /**
- * What tells whether a file is as it was when its ListedRow was read: each change makes a new revision, and `updatedAt` is for a
- * tenant that a backup brought back.
+ * What tells whether a file is as it was when its ListedRow was read: each change makes a new revision. The others are for a
+ * database that was brought back to an earlier moment, after which a revision may come again.
  */
 export type Stamp = Pick<ListedRow, (typeof STAMP)[number] | 'folderId'>;
-const STAMP = ['id', 'uuid', 'revision', 'updatedAt', 'deletedAt', 'ownerId'] as const satisfies readonly (keyof ListedRecord)[];
+const STAMP = [
+  'id',
+  'uuid',
+  'revision',
+  'path',
+  'updatedAt',
+  'deletedAt',
+  'ownerId',
+] as const satisfies readonly (keyof ListedRecord)[];
 
 /** What a list reads beside the rows of its files: the owner, and the folder with those above it. */
 export type Surroundings = Pick<FileRecord, 'ownerUuid' | 'ownerName' | 'folder' | 'ancestors'>;
