@@ -57,6 +57,7 @@ import { uploadEndpoints } from './files/uploads.endpoints.ts';
 import { DEFAULT_MAX_UPLOAD_BYTES } from './uploads/uploads.schema.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 import { versionEndpoints } from './versions/versions.endpoints.ts';
+import { BeyondNewest } from './lists/newest-files.sql.ts';
 import { FileTexts } from './model/files/file-texts.ts';
 import { VersionSchedule } from './model/files/version-schedule.ts';
 import { Versions } from './versions/versions.service.ts';
@@ -73,7 +74,8 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
   create(services) {
     const { tenant, addresses, settings } = services;
     const { apiUrl } = addresses;
-    const deps = { ...services, tenantId: tenant.id, apiUrl, bucket: settings.bucket, fileTexts: new FileTexts() };
+    const known = { fileTexts: new FileTexts(), beyondNewest: new BeyondNewest() };
+    const deps = { ...services, ...known, tenantId: tenant.id, apiUrl, bucket: settings.bucket };
     const tasks = new TaskRequests(services);
     const files = new Files(deps);
     const search = new Search(deps);

@@ -20,6 +20,7 @@ import { FileSets } from './file-sets.service.ts';
 import { FileMoves } from '../files/file-moves.service.ts';
 import { FileTrash } from '../files/file-trash.service.ts';
 import { FileLists } from '../lists/file-lists.service.ts';
+import { BeyondNewest } from '../lists/newest-files.sql.ts';
 import { FileTexts } from '../model/files/file-texts.ts';
 import { Files } from '../model/files/files.service.ts';
 import { FolderCopies } from '../folders/folder-copies.service.ts';
@@ -281,6 +282,6 @@ const unused = (): never => {
 };
 
 function listsOf({ db, cache }: NestedServices): ListsOfFilter {
-  const fileTexts = new FileTexts();
-  return { files: new FileLists({ db, fileTexts, files: new Files({ db, cache }) }), search: new Search({ db, fileTexts }) };
+  const deps = { db, fileTexts: new FileTexts(), beyondNewest: new BeyondNewest() };
+  return { files: new FileLists({ ...deps, files: new Files({ db, cache }) }), search: new Search(deps) };
 }

@@ -10,12 +10,12 @@ import type { Viewer } from '../model/access/viewer.ts';
 import { grantedAtLeast } from '../model/access/inherited-access.policy.ts';
 import type { Files } from '../model/files/files.service.ts';
 import type { FileTexts } from '../model/files/file-texts.ts';
-import type { ListedFile, Surroundings, Stamp } from '../model/files/files.sql.ts';
+import type { ListedFile, ListedRow, Stamp, Surroundings } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import type { Include } from './file-includes.schema.ts';
 import { includedEtag, includedFields } from './file-includes.view.ts';
 import type { FileQuery, FileWithIncludes } from './file-list.schema.ts';
-import { namedAmongNewest, type NewestRow } from './newest-files.sql.ts';
+import { type BeyondNewest, namedAmongNewest, type NewestRow } from './newest-files.sql.ts';
 import { FILES, fileList, type FileSort, filesOf, isUsual, type PageRow, surroundingsOf } from './file-list.sql.ts';
 
 /** Shows files, one or a page of them, with the fields that a request includes. */
@@ -23,11 +23,13 @@ export class FileLists {
   readonly #db: Database;
   readonly #files: Files;
   readonly #texts: FileTexts;
+  readonly #beyond: BeyondNewest;
 
-  constructor(deps: { db: Database; files: Files; fileTexts: FileTexts }) {
+  constructor(deps: { db: Database; files: Files; fileTexts: FileTexts; beyondNewest: BeyondNewest }) {
     this.#db = deps.db;
     this.#files = deps.files;
     this.#texts = deps.fileTexts;
+    this.#beyond = deps.beyondNewest;
   }
 
   /**
@@ -68,7 +70,8 @@ export class FileLists {
 
   /**
    * Lists the same in JSON. A page that was asked for before, in the usual order, is read by few columns, and takes a second
-   * statement where a file has changed since, or is new here.
+   * statement where a file has changed since, or is new here. A part of a name takes one more where it is looked for beyond the
+   * newest files.
    */
   async listAsJson(actor: Actor, query: FileQuery): Promise<Page<FileWithIncludes | JsonText>> {
     if (query.include !== undefined) return this.list(actor, query);
@@ -80,21 +83,41 @@ export class FileLists {
       const known = stamps.slice(0, request.limit).map((row, at) => this.#texts.known(caller, row, around[at] as Surroundings));
       if (!known.includes(undefined)) return pageOf(request, stamps as readonly PageRow[], (at) => known[at] as string);
     }
-    const rows = await this.#rows<PageRow>(asked, 'all');
+    const rows = await this.#wholeRows(asked);
     const around = surroundingsOf(rows);
     return pageOf(request, rows, (at) => this.#texts.of(caller, rows[at] as PageRow, around[at] as Surroundings));
   }
 
-  /** Returns the stamps of a page that was asked for before, if it is of the usual list or the first one of a part of a name. */
+  /** Returns the stamps of a page that was asked for before, if it is in the usual order. */
   async #stamps(asked: Asked): Promise<readonly PageRow<Stamp>[] | undefined> {
-    const { viewer, query, request } = asked;
+    const { viewer, query } = asked;
     const { q, cursor, folder_id: folderId, limit, ...others } = query;
     if (!isUsual(others) || !this.#texts.wasAskedFor('files', viewer.userId, folderId, q, cursor, limit)) return undefined;
-    if (q === undefined) return this.#rows<PageRow<Stamp>>(asked, 'stamps');
-    if (folderId !== undefined || cursor !== undefined) return undefined;
-    const { name, sql, params } = namedAmongNewest(viewer, q, request);
-    const rows = await this.#db.prepared<NewestRow>(name, sql, params);
-    return rows[0]?.isWhole ? rows.filter(({ id }) => id !== null) : undefined;
+    return q === undefined ? this.#rows<PageRow<Stamp>>(asked, 'stamps') : this.#amongNewest<Stamp>(asked, 'stamps');
+  }
+
+  async #wholeRows(asked: Asked): Promise<readonly PageRow[]> {
+    const newest = await this.#amongNewest<ListedRow>(asked, 'all');
+    if (newest) return newest;
+    const rows = await this.#rows<PageRow>(asked, 'all');
+    const { viewer, query, request } = asked;
+    if (query.q !== undefined && rows.length > request.limit) this.#beyond.note(viewer.userId, false);
+    return rows;
+  }
+
+  /** Returns the rows of the first page of a part of a name alone; undefined: it is another page, or not of the newest files. */
+  async #amongNewest<Row extends Stamp>(
+    { viewer, query, request }: Asked,
+    read: 'all' | 'stamps',
+  ): Promise<readonly PageRow<Row>[] | undefined> {
+    const { q, cursor, folder_id: folderId, limit: _, ...others } = query;
+    const isOfAll = cursor === undefined && folderId === undefined && isUsual(others);
+    if (q === undefined || !isOfAll || this.#beyond.has(viewer.userId)) return undefined;
+    const { name, sql, params } = namedAmongNewest(viewer, q, request, read);
+    const rows = await this.#db.prepared<NewestRow<Row>>(name, sql, params);
+    const isWhole = rows[0]?.isWhole === true;
+    if (!isWhole) this.#beyond.note(viewer.userId, true);
+    return isWhole ? rows.filter(({ id }) => id !== null) : undefined;
   }
 
   /** Returns the rows of a page and one more. Throws `not_found` for a folder that the actor may not see. */

@@ -1,12 +1,29 @@
+import { LRUCache } from 'lru-cache';
 import { type KeysetRequest, Parameters, type Statement } from '../../store/postgres/keyset.ts';
 import type { Viewer } from '../model/access/viewer.ts';
-import { type Stamp, stampColumns } from '../model/files/files.sql.ts';
+import { LISTED_COLUMNS, type ListedRow, type Stamp, stampColumns } from '../model/files/files.sql.ts';
 import { seenFrom } from '../model/folders/folders.sql.ts';
 import { namePattern } from '../model/names/names.sql.ts';
 import { AROUND, FILES, type FileSort, GUEST, GUESTS, type PageRow } from './file-list.sql.ts';
 
 /** The files of each way that are read to find a name, before a statement that uses the index of names is planned. */
 export const NEWEST_MAX = 1_000;
+const PEOPLE_MAX = 1_000;
+
+/** Who has more names than the newest, and looks for what few of them have: the newest are read in vain. */
+export class BeyondNewest {
+  readonly #people = new LRUCache<number, true>({ max: PEOPLE_MAX });
+
+  has(userId: number): boolean {
+    return this.#people.has(userId);
+  }
+
+  /** `isBeyond`: the last names that this person looked for were few, and not all of them among the newest. */
+  note(userId: number, isBeyond: boolean): void {
+    if (isBeyond) this.#people.set(userId, true);
+    else this.#people.delete(userId);
+  }
+}
 
 /** The ways in which somebody sees files: theirs, those granted to them, those of others below folders that they see. */
 interface Ways {
@@ -39,44 +56,45 @@ const PAIR = 'ARRAY[guests.folder_id, guests.owner_id]';
 export const hidden = (value: number, params: Parameters): string => `(SELECT ${params.add(value)}::bigint)`;
 
 /** A row of `namedAmongNewest`; `id` null: there is no file, only `isWhole`. */
-export type NewestRow = PageRow<Stamp> & { readonly isWhole: boolean };
+export type NewestRow<Row extends Stamp = ListedRow> = PageRow<Row> & { readonly isWhole: boolean };
 
 /**
- * Returns the statement of the first page of files with this part of a name, the last changed first, with the columns of a Stamp.
- * `isWhole` false: files that were not read may belong to the page.
+ * Returns the statement of the first page of files with this part of a name, the last changed first. `isWhole` false: files that
+ * were not read may belong to the page. `read`: all columns, or those of a Stamp and of the order.
  */
 export function namedAmongNewest(
   viewer: Viewer,
   q: string,
   request: KeysetRequest<FileSort>,
+  read: 'all' | 'stamps',
 ): Statement & { readonly name: string } {
   const params = new Parameters();
   const me = hidden(viewer.userId, params);
   const isGranted = viewer.files.length + viewer.folders.length > 0;
   const [files, folders] = isGranted ? [viewer.files, viewer.folders].map((uuids) => `${params.add(uuids)}::uuid[]`) : [];
-  const { names, columns } = stampColumns(request.sort);
+  const { names, columns } = read === 'all' ? LISTED_COLUMNS : stampColumns(request.sort);
   const { own, ...others } = newestFiles(me, files, `${names}, f.name_search`);
   const order = FILES.orderBy(request);
   const limit = params.add(request.limit + 1);
   const named = (from: string): string => `SELECT ${names} FROM ${from} f
       WHERE f.deleted_at IS NULL AND f.name_search LIKE (SELECT w.pattern FROM word w) ORDER BY ${order} LIMIT ${limit}`;
-  const read = Object.entries(others);
+  const ways = Object.entries(others);
   // Of their own files a page is read at most, in order. How many there are is counted only where that is not a page.
   const isRead = [
     `((SELECT count(*) = ${limit} FROM own) OR (SELECT count(*) < ${NEWEST_MAX} FROM (${newestFiles(me, files, 'f.id').own}) f))`,
-    ...read.map(([name]) => `(SELECT count(*) < ${NEWEST_MAX} FROM ${name})`),
+    ...ways.map(([name]) => `(SELECT count(*) < ${NEWEST_MAX} FROM ${name})`),
   ].join(' AND ');
   const sql = `
     WITH RECURSIVE seen AS MATERIALIZED (
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry WHERE ${seenFrom(me, folders)}
-    ), ${GUESTS}, ${read.map(([name, way]) => `${name} AS MATERIALIZED (${way})`).join(', ')},
+    ), ${GUESTS}, ${ways.map(([name, way]) => `${name} AS MATERIALIZED (${way})`).join(', ')},
     word AS MATERIALIZED (SELECT ${namePattern(params.add(q))} AS pattern),
     own AS MATERIALIZED (${named(`(${own})`)}),
     picked AS MATERIALIZED (
-      SELECT * FROM (${['TABLE own', ...read.map(([name]) => `(${named(name)})`)].join(' UNION ALL ')}) f
+      SELECT * FROM (${['TABLE own', ...ways.map(([name]) => `(${named(name)})`)].join(' UNION ALL ')}) f
       ORDER BY ${order} LIMIT ${limit}
     )
     SELECT ${columns}, ${AROUND} AS around, w."isWhole"
     FROM (SELECT ${isRead} AS "isWhole") w LEFT JOIN picked f ON true ORDER BY ${order}`;
-  return { sql, params: params.values, name: `content-files-named-${isGranted ? 'granted' : 'own'}` };
+  return { sql, params: params.values, name: `content-files-named-${isGranted ? 'granted' : 'own'}-${read}` };
 }

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Actor } from '../../api/actor.ts';
 import { JsonText } from '../../api/json-text.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
@@ -8,9 +7,9 @@ import type { KeysetRequest, KeyValue } from '../../store/postgres/keyset.ts';
 import type { Caller } from '../model/access/caller.ts';
 import { grantedAtLeast, levelOn, requireLevel, type Resource } from '../model/access/inherited-access.policy.ts';
 import { filesOf, listedRows, type PageRow, surroundingsOf } from '../lists/file-list.sql.ts';
-import { NEWEST_MAX } from '../lists/newest-files.sql.ts';
+import { type BeyondNewest, NEWEST_MAX } from '../lists/newest-files.sql.ts';
 import type { FileTexts } from '../model/files/file-texts.ts';
-import type { ListedFile, Surroundings, Stamp } from '../model/files/files.sql.ts';
+import type { ListedFile, Stamp, Surroundings } from '../model/files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import { findFolder, type FolderRecord, foldersById } from '../model/folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../model/folders/folders.view.ts';
@@ -30,8 +29,6 @@ import {
   type Way,
 } from './search.sql.ts';
 import { highlightOf, wordsOf } from './words.policy.ts';
-
-const SEARCHERS_MAX = 1_000;
 
 /** What a page shows, in its order, and one more. */
 interface Found {
@@ -61,12 +58,12 @@ interface FoundRow {
 export class Search {
   readonly #db: Database;
   readonly #texts: FileTexts;
-  /** Whose last search found few names, beyond the newest: their next one asks the index at once. */
-  readonly #beyond = new LRUCache<number, true>({ max: SEARCHERS_MAX });
+  readonly #beyond: BeyondNewest;
 
-  constructor(deps: { db: Database; fileTexts: FileTexts }) {
+  constructor(deps: { db: Database; fileTexts: FileTexts; beyondNewest: BeyondNewest }) {
     this.#db = deps.db;
     this.#texts = deps.fileTexts;
+    this.#beyond = deps.beyondNewest;
   }
 
   /**
@@ -147,8 +144,7 @@ export class Search {
   /** Finds names by the index. Where they are few, the searcher's next search does without the newest. */
   async #beyondNewest(find: Find, ways?: readonly Way[]): Promise<Names> {
     const names = await this.#indexed(find, ways);
-    if (names.lines.length < RANKED_MAX) this.#beyond.set(find.searcher.userId, true);
-    else this.#beyond.delete(find.searcher.userId);
+    this.#beyond.note(find.searcher.userId, names.lines.length < RANKED_MAX);
     return names;
   }
 
@@ -176,7 +172,8 @@ export class Search {
       if (fields === undefined) unknown.push(row.id);
       else files.set(row.id, { fields, name: row.name });
     }
-    for (const { row, around } of readable(of.caller, await listedRows<PageRow>(tables, unknown, 'all')))
+    const rows = await listedRows<PageRow>(tables, unknown, 'all');
+    for (const { row, around } of readable(of.caller, rows))
       files.set(row.id, { fields: this.#texts.of(of.caller, row, around), name: row.name });
     return files;
   }
