@@ -75,6 +75,36 @@ test('a file in the trash is in no list but that of the trash, and is shown as b
   expect(await listed(ada.api, paths, id)).toEqual([file, file, file, file, undefined]);
 });
 
+test('no reply shows what was changed before it was asked for, however many ask while it changes', async () => {
+  const ada = await tenant.user();
+  const top = await folder(ada.api, 'Busy');
+  const id = await add(ada.api, 'draft 0.txt', top);
+  const paths = ['/files', `/files?folder_id=${top}`, `/folders/${top}/children`, '/search?q=draft', '/files?q=draft'];
+  const numberOf = (item: Item | undefined): number => Number(/ (\d+)\.txt$/.exec(String(item?.['name']))?.[1]);
+  const stale: string[] = [];
+  const progress = { acknowledged: 0, isDone: false };
+  let asked = 0;
+  const ask = async (path: string): Promise<void> => {
+    while (!progress.isDone) {
+      const least = progress.acknowledged;
+      const [item] = await listed(ada.api, [path], id);
+      asked += 1;
+      if (!(numberOf(item) >= least)) stale.push(`${path} showed ${String(item?.['name'])} after ${least}`);
+    }
+  };
+  const readers = paths.flatMap((path) => [ask(path), ask(path)]);
+  for (const n of range(40).map((at) => at + 1)) {
+    const { status } = await ada.api.patch(`/files/${id}`, { name: `draft ${n}.txt` });
+    expect(status).toBe(200);
+    progress.acknowledged = n;
+  }
+  progress.isDone = true;
+  await Promise.all(readers);
+
+  expect(stale).toEqual([]);
+  expect(asked).toBeGreaterThan(40);
+});
+
 test('the new name of a folder shows before the paths of its files have followed, which a job may change', async () => {
   const ada = await tenant.user();
   const below = await folder(ada.api, 'Before');
