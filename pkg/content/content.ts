@@ -57,7 +57,7 @@ import { uploadEndpoints } from './files/uploads.endpoints.ts';
 import { DEFAULT_MAX_UPLOAD_BYTES } from './uploads/uploads.schema.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 import { versionEndpoints } from './versions/versions.endpoints.ts';
-import { BeyondNewest } from './lists/newest-files.sql.ts';
+import { BeyondNewest } from './lists/beyond-newest.ts';
 import { FileTexts } from './model/files/file-texts.ts';
 import { VersionSchedule } from './model/files/version-schedule.ts';
 import { Versions } from './versions/versions.service.ts';

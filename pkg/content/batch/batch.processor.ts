@@ -20,7 +20,7 @@ import { FileSets } from './file-sets.service.ts';
 import { FileMoves } from '../files/file-moves.service.ts';
 import { FileTrash } from '../files/file-trash.service.ts';
 import { FileLists } from '../lists/file-lists.service.ts';
-import { BeyondNewest } from '../lists/newest-files.sql.ts';
+import { BeyondNewest } from '../lists/beyond-newest.ts';
 import { FileTexts } from '../model/files/file-texts.ts';
 import { Files } from '../model/files/files.service.ts';
 import { FolderCopies } from '../folders/folder-copies.service.ts';

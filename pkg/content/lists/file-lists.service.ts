@@ -15,7 +15,8 @@ import { fileSeenBy, presentFile } from '../model/files/files.view.ts';
 import type { Include } from './file-includes.schema.ts';
 import { includedEtag, includedFields } from './file-includes.view.ts';
 import type { FileQuery, FileWithIncludes } from './file-list.schema.ts';
-import { type BeyondNewest, namedAmongNewest, type NewestRow } from './newest-files.sql.ts';
+import type { BeyondNewest } from './beyond-newest.ts';
+import { namedAmongNewest, type NewestRow } from './newest-files.sql.ts';
 import { FILES, fileList, type FileSort, filesOf, isUsual, type PageRow, surroundingsOf } from './file-list.sql.ts';
 
 /** Shows files, one or a page of them, with the fields that a request includes. */

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { type KeysetRequest, Parameters, type Statement } from '../../store/postgres/keyset.ts';
 import type { Viewer } from '../model/access/viewer.ts';
 import { LISTED_COLUMNS, type ListedRow, type Stamp, stampColumns } from '../model/files/files.sql.ts';
@@ -8,22 +7,6 @@ import { AROUND, FILES, type FileSort, GUEST, GUESTS, type PageRow } from './fil
 
 /** The files of each way that are read to find a name, before a statement that uses the index of names is planned. */
 export const NEWEST_MAX = 1_000;
-const PEOPLE_MAX = 1_000;
-
-/** Who has more names than the newest, and looks for what few of them have: the newest are read in vain. */
-export class BeyondNewest {
-  readonly #people = new LRUCache<number, true>({ max: PEOPLE_MAX });
-
-  has(userId: number): boolean {
-    return this.#people.has(userId);
-  }
-
-  /** `isBeyond`: the last names that this person looked for were few, and not all of them among the newest. */
-  note(userId: number, isBeyond: boolean): void {
-    if (isBeyond) this.#people.set(userId, true);
-    else this.#people.delete(userId);
-  }
-}
 
 /** The ways in which somebody sees files: theirs, those granted to them, those of others below folders that they see. */
 interface Ways {
