@@ -1,11 +1,13 @@
 /**
  * Jest's `testRunner`: jest-circus as it is, with the files loaded by Node itself. Jest would load them into a context of their
  * own for each test file, with everything that they import (0.5 s of CPU a file). Here the modules of the product, of its
- * libraries and of test/support are loaded once a worker, as in production; a test file itself is loaded once anyway.
+ * libraries and of test/support are loaded once a worker, as in production; a test file itself is loaded once anyway. The
+ * message of a test that fails ends with the notes for it (failure-notes.ts).
  */
 import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import circus from 'jest-circus/runner';
+import { addNotes } from './failure-notes.ts';
 
 const require = createRequire(import.meta.url);
 const globals = new URL('globals.mjs', import.meta.url).href;
@@ -27,6 +29,9 @@ export default async function runFile(globalConfig, config, environment, runtime
     setGlobalsForRuntime: (found) => (globalThis[Symbol.for('carrel.jest')] = found),
     unstable_shouldLoadAsEsm: () => true,
     unstable_importModule: (file) => import(pathToFileURL(file).href),
+  };
+  environment.handleTestEvent = async ({ name, error }) => {
+    if (name === 'test_fn_failure') await addNotes(error);
   };
   const loader = new Proxy(runtime, { get: (target, key) => loading[key] ?? bound(target, key) });
   const result = await circus.default(globalConfig, config, environment, loader, path, send);

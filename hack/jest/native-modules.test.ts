@@ -21,6 +21,11 @@ const FILES = {
       void Promise.reject(new Error('unhandled'));
       await new Promise((resolve) => setTimeout(resolve, 50));
     });`,
+  'noted.test.ts': `import { test } from '@jest/globals';
+    import { noteOnFailure } from '${join(import.meta.dirname, 'failure-notes.ts')}';
+    noteOnFailure(async () => 'The page shows: nothing');
+    noteOnFailure(() => Promise.reject(new Error('the page is closed')));
+    test('has a note', () => { throw new Error('no row'); });`,
   'hook.test.ts': `import { beforeAll, test } from '@jest/globals';
     beforeAll(() => { throw new Error('the hook failed'); });
     test('its hook failed', () => {});`,
@@ -34,7 +39,7 @@ interface Results {
   numFailedTests: number;
   numPendingTests: number;
   numRuntimeErrorTestSuites: number;
-  testResults: { assertionResults: { title: string; status: string }[] }[];
+  testResults: { assertionResults: { title: string; status: string; failureMessages: string[] }[] }[];
 }
 
 let folder: string;
@@ -68,9 +73,18 @@ test('what fails, hangs, rejects unhandled, or has a failed hook is a failed tes
   const all = results.testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = all.filter(({ status }) => status === 'failed').map(({ title }) => title);
 
-  expect(failed.toSorted()).toEqual(['differs', 'hangs', 'its hook failed', 'nobody handles the rejection']);
-  expect(results).toMatchObject({ numPassedTests: 2, numFailedTests: 4, numPendingTests: 1 });
+  expect(failed.toSorted()).toEqual(['differs', 'hangs', 'has a note', 'its hook failed', 'nobody handles the rejection']);
+  expect(results).toMatchObject({ numPassedTests: 2, numFailedTests: 5, numPendingTests: 1 });
   expect(exitCode).toBe(1);
+});
+
+test('the message of a failed test ends with the notes for it', () => {
+  const all = results.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const [message] = all.find(({ title }) => title === 'has a note')?.failureMessages ?? [];
+
+  expect(message).toContain('no row');
+  expect(message).toContain('The page shows: nothing');
+  expect(message).toContain('no note: Error: the page is closed');
 });
 
 test('a file that cannot be loaded, or has no test, is an error of the run', () => {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
+import { noteOnFailure } from '../../../hack/jest/failure-notes.ts';
 import { makeScratch, ROOT } from '../backends/backends.ts';
 import { WAIT_LIMIT_MS } from '../wait.ts';
 
@@ -57,14 +58,27 @@ export async function openBrowser(
     env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
   });
   context.setDefaultTimeout(WAIT_LIMIT_MS);
+  const endNotes = noteOnFailure(() => lastPage(context));
   return {
     page: () => newPage(context),
     close: async () => {
+      endNotes();
       await context.close();
       // A process of the browser may write there still.
       await rm(profile, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+const SHOWN_MAX = 2_000;
+const LOOK_MS = 10_000;
+
+/** What the tab shows that was opened last, for the message of a test that failed. */
+async function lastPage(context: BrowserContext): Promise<string> {
+  const page = context.pages().at(-1);
+  if (!page) return '';
+  const text = await page.locator('body').innerText({ timeout: LOOK_MS });
+  return `The last page, ${page.url()}, shows:\n${text.slice(0, SHOWN_MAX)}`;
 }
 
 /** Flags block nothing in Chromium; this control does (test/e2e/browser/cookies.test.ts looks). */
