@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { classes } from './classes.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { type Anchor, usePopover } from './popover.ts';
@@ -38,7 +38,8 @@ export function MenuList({ label, items, anchor, align = 'start', onClose }: Lis
   const search = useRef(new TypeAhead()).current;
   const commands = items.filter((item) => item !== 'separator');
   const buttons = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
-  useEffect(() => (buttons().find((button) => button.ariaChecked === 'true') ?? buttons()[0])?.focus(), []);
+  // Before it is painted: who sees it may press a key at once.
+  useLayoutEffect(() => (buttons().find((button) => button.ariaChecked === 'true') ?? buttons()[0])?.focus(), []);
 
   const move = (event: KeyboardEvent): void => {
     const all = buttons();

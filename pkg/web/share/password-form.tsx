@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type ApiProblem, problemOf } from '../api/problem.ts';
 import { Button } from '../design/button.tsx';
 import { announce } from '../design/live-region.tsx';
@@ -23,7 +23,7 @@ export function PasswordForm({ link, typed, fault, onOpen, onDead }: Props) {
   const [error, setError] = useState(fault);
   const [problem, setProblem] = useState<ApiProblem>();
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), []);
   useWhenOnline(problem, () => setProblem(undefined));
 
   const submit = async (event: Event): Promise<void> => {

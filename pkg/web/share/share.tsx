@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { ApiProblem, problemOf } from '../api/problem.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { RequestId } from '../design/request-id.tsx';
@@ -42,7 +42,7 @@ export function Share({ link, first, typed, fault }: Props) {
   }, [title]);
 
   const isFirst = shown === first;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // What had the focus is gone.
     if (!isFirst) document.querySelector<HTMLElement>('main h1')?.focus();
   }, [shown]);

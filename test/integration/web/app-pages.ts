@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Frame, Locator, Page } from 'playwright-core';
 import type { TestBrowser } from '../../support/clients/chromium.ts';
 import type { TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -38,6 +38,25 @@ export async function titled(page: Page, title: string): Promise<void> {
 /** Says whether what is typed goes to this field, in whichever frame. */
 export const isTypedInto = (field: Locator): Promise<boolean> =>
   field.evaluate((input) => input.ownerDocument.activeElement === input && input.ownerDocument.hasFocus());
+
+/**
+ * Watches for an element that is about to appear. Returns how to learn whether it had the focus the moment it was there: what
+ * somebody types then must not go to what had the focus before.
+ */
+export async function watchFocus(frame: Page | Frame, selector: string): Promise<() => Promise<boolean>> {
+  await frame.evaluate(`
+    window.hasFocus = new Promise((resolve) => {
+      new MutationObserver((_changes, observer) => {
+        const shown = document.querySelector('${selector}');
+        if (!shown) return;
+        observer.disconnect();
+        resolve(shown.contains(document.activeElement));
+      }).observe(document, { subtree: true, childList: true });
+    });
+    undefined;
+  `);
+  return () => frame.evaluate<boolean>('window.hasFocus');
+}
 
 /** CSS pixels: 1280 at 400 % zoom (WCAG 2.2, 1.4.10). */
 export const NARROW = { width: 320, height: 640 };

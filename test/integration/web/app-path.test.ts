@@ -5,7 +5,7 @@ import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts
 import { fits } from '../../support/clients/fits.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { NARROW } from './app-pages.ts';
+import { NARROW, watchFocus } from './app-pages.ts';
 import { pageOf, row } from './file-pages.ts';
 
 /** The path of a folder that lies deep, of which there is no room for all. */
@@ -113,6 +113,15 @@ test('the path of a deep folder is one request', async () => {
 
   const ofOneFolder = asked.filter((address) => /\/folders\/[^/]+(\/path)?$/.test(address));
   expect(ofOneFolder).toEqual([expect.stringMatching(new RegExp(`/${levels.at(-1)?.id}/path$`))]);
+});
+
+test('a menu has the keyboard the moment it appears', async () => {
+  const { page } = await deepest();
+  await waitFor('the whole path', async () => (await path(page).getByRole('link').count()) === 3);
+  const hasFocus = await watchFocus(page, '[role=menu]');
+  await between(page).click();
+
+  expect(await hasFocus()).toBe(true);
 });
 
 test('on a wide screen the path of a deep folder begins at the top, and the keyboard goes through its menu', async () => {

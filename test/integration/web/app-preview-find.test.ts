@@ -5,7 +5,7 @@ import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts
 import { textPdf } from '../../support/data/pdfs.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { isTypedInto, NARROW, openSignedIn } from './app-pages.ts';
+import { isTypedInto, NARROW, openSignedIn, watchFocus } from './app-pages.ts';
 
 let tenant: TestTenant;
 let browser: TestBrowser;
@@ -67,6 +67,15 @@ test('words are found on every page of a PDF, and each hit comes onto the screen
   await shown(page).getByRole('status').filter({ hasText: 'Not found' }).waitFor();
 
   expect(await shown(page).getByRole('button', { name: 'Next hit' }).isDisabled()).toBe(true);
+});
+
+test('the field has the keyboard the moment it appears', async () => {
+  const page = await openBook();
+  const frame = page.frames().find((each) => each.url().endsWith('/preview-frame'));
+  const hasFocus = frame && (await watchFocus(frame, '[role=search] input'));
+  await shown(page).getByRole('button', { name: 'Find in this file' }).click();
+
+  expect(await hasFocus?.()).toBe(true);
 });
 
 test('Escape ends the search and leaves the file open', async () => {

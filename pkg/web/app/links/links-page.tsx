@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../../design/live-region.tsx';
 import { EmptyState } from '../../design/empty-state.tsx';
 import { EndlessList } from '../../design/endless-list.tsx';
@@ -53,7 +53,7 @@ function Links({ isAll }: { readonly isAll: boolean }) {
   const [deleted, setDeleted] = useState(0);
   const text = useRef<HTMLParagraphElement>(null);
   // The row goes with its menu, which had the focus.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (deleted > 0) text.current?.focus();
   }, [deleted]);
   const [typed, setTyped] = useState('');

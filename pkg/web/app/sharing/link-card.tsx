@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Share } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
@@ -98,7 +98,7 @@ export function LinkCard({ link, isNew, onChange, onDelete }: Props) {
 function Address({ url, isNew }: { readonly url: string; readonly isNew: boolean }) {
   const field = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isNew) box.current?.querySelector('button')?.focus();
   }, []);
   const [result, setResult] = useState<'copied' | 'failed'>();

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../design/button.tsx';
 import { count, t } from '../../text/sharing.ts';
 
@@ -15,7 +15,7 @@ export function MorePeople({ loaded, isMore, isLoading, onMore }: Props) {
   const [isAsked, setAsked] = useState(false);
   const text = useRef<HTMLParagraphElement>(null);
   // The button, which had the focus, goes once all are listed.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isAsked && !isMore) text.current?.focus();
   }, [isMore]);
   if (!isMore && !isAsked) return null;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Grantee, Permission } from '../../api/operations.generated.ts';
 import { type ApiProblem, problemOf } from '../../api/problem.ts';
 import { Button } from '../../design/button.tsx';
@@ -42,7 +42,7 @@ export function PeopleSection({ entry, access: { value, problem: failed, isLoadi
   const status = useRef<HTMLParagraphElement>(null);
   const section = useRef<HTMLElement>(null);
   // The row of what was removed goes with its menu, which had the focus.
-  useEffect(() => status.current?.querySelector('button')?.focus(), [removed]);
+  useLayoutEffect(() => status.current?.querySelector('button')?.focus(), [removed]);
 
   const change = async (work: () => Promise<unknown>, done: string): Promise<void> => {
     setProblem(undefined);

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../../design/icon-button.tsx';
 import { TextField } from '../../../design/text-field.tsx';
 import { t } from '../../../text/preview.ts';
@@ -12,7 +12,8 @@ interface Props {
 /** The field for words to find, and how many there are. */
 export function FindBar({ find: { words, setWords, hits, now, step, isSearching }, onClose }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // Before it is painted: who sees it may type at once.
+  useLayoutEffect(() => field.current?.focus(), []);
   const press = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
     if (event.key === 'Escape') onClose();

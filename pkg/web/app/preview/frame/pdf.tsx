@@ -1,5 +1,5 @@
 import { getDocument, PasswordResponses, type PDFDocumentLoadingTask, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../../design/button.tsx';
 import { PasswordField } from '../../../design/password-field.tsx';
 import { t } from '../../../text/preview.ts';
@@ -52,7 +52,7 @@ export function Pdf({ name, bytes, needs, onLink, onShown, onBroken }: Props) {
 function PasswordQuestion({ unlock, wrong }: { readonly unlock: (password: string) => void; readonly wrong: number }) {
   const [password, setPassword] = useState('');
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.querySelector('input')?.focus(), []);
+  useLayoutEffect(() => box.current?.querySelector('input')?.focus(), []);
   const press = ({ key, target }: KeyboardEvent): void => {
     if (key === 'Enter' && (target as Element).matches('input')) unlock(password);
   };
