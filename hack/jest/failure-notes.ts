@@ -5,7 +5,9 @@ type Note = () => Promise<string>;
 
 const notes = ((globalThis as { [KEY]?: Set<Note> })[KEY] ??= new Set<Note>());
 
-/** Adds a text to the message of each test that fails from now on: what a reader of the log cannot see. Returns how to end that. */
+/**
+ * Adds a text to the message of each test that fails from now on: what a reader of the log cannot see. Returns how to end that.
+ */
 export function noteOnFailure(note: Note): () => void {
   notes.add(note);
   return () => void notes.delete(note);
