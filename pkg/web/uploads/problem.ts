@@ -32,7 +32,8 @@ const BUSY: readonly string[] = ['rate_limit_exceeded', 'too_many_transfers', 'u
 const PASSING: readonly string[] = ['internal', 'conflict', 'request_timeout'];
 /** What refuses every other upload too, until somebody does something about it. */
 const FOR_ALL: readonly string[] = ['quota_exceeded', 'suspended', 'link_ended', 'share_password_required'];
-const ATTEMPTS = 4;
+/** The pauses between them, 15 s in all, outlast the key of a request whose server died: 10 s (pkg/http/idempotency.ts). */
+const ATTEMPTS = 5;
 const OFFLINE_MS = 5_000;
 const BUSY_MS = 5_000;
 

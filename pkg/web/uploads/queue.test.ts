@@ -175,10 +175,10 @@ test('a hold that waits for a person is not replaced by one that ends by itself'
   expect(queue.hold?.reason).toBe('signed-out');
 });
 
-test('an internal error is tried four times, with growing pauses; then the upload fails and may be tried again', () => {
+test('an internal error is tried five times, with growing pauses; then the upload fails and may be tried again', () => {
   const { queue, clock } = queueAt();
   queue.add(tasks(1));
-  for (const pause of [1_000, 2_000, 4_000]) {
+  for (const pause of [1_000, 2_000, 4_000, 8_000]) {
     taken(queue);
     queue.failed(1, problem('internal'));
     clock.now += pause - 1;
