@@ -1,9 +1,7 @@
-/** Of all modules of a worker: the runner of the tests and the tests themselves load this one separately. */
-const KEY = Symbol.for('carrel.failure-notes');
-
 type Note = () => Promise<string>;
 
-const notes = ((globalThis as { [KEY]?: Set<Note> })[KEY] ??= new Set<Note>());
+/** The runner of the tests and what they import share this module (native-modules.mjs). */
+const notes = new Set<Note>();
 
 /**
  * Adds a text to the message of each test that fails from now on: what a reader of the log cannot see. Returns how to end that.
