@@ -1,12 +1,13 @@
-import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { hasFunctions, replaceFunctions } from '../functions/shared-functions.ts';
 import { LOCK_TIMEOUT, migrateUp } from '../migrate.ts';
 import { shardMigrations } from '../migrations/shard/index.ts';
-import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
+import { quoteLiteral, type Sql } from '../pool.ts';
 import { retryDdl } from '../retry-ddl.ts';
 import { passwordVerifier } from './password.ts';
 import { REVOKE_PUBLIC_RIGHTS } from './public-rights.ts';
+import type { ShardAccess } from './shard-access.ts';
+import { ensureWorkerRole, WORKER_ROLE } from './worker-role.ts';
 
 /** The database cannot hold tenants in its present state. The message says what is wrong and what to do. */
 export class ShardUnfit extends Error {
@@ -15,21 +16,8 @@ export class ShardUnfit extends Error {
 
 /** The group role of all tenants: shared objects of a shard need one grant instead of one for each tenant. */
 export const TENANT_GROUP = 'carrel_tenant';
-export const WORKER_ROLE = 'carrel_worker';
 const EXTENSIONS = ['pg_trgm', 'unaccent', 'pgcrypto', 'btree_gin', 'ltree'] as const;
 const OLDEST_POSTGRES = 150_000;
-/**
- * Backlogs grow and shrink within seconds, so the planner's statistics are always out of date. The planner would read a whole
- * backlog to take eight of its rows. Every query of the worker uses a key that has an index.
- */
-const BY_KEY_ONLY = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin'];
-
-/** The requirements of DDL: the operator's direct connection to a shard, a clock, and random values. */
-export interface ShardAccess {
-  readonly pool: SqlPool;
-  readonly clock: Clock;
-  readonly random: Random;
-}
 
 /**
  * Prepares a database for tenants: extensions in `ext`, no rights for PUBLIC, the schema `carrel`, the group role and the
@@ -39,6 +27,7 @@ export interface ShardAccess {
  */
 export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {
   await checkServer(shard.pool);
+  await ensureWorkerRole(shard);
   await retryDdl(shard, () => shard.pool.transaction((tx) => ensureBase(tx, options.workerPassword, shard.random)));
   await checkLocale(shard.pool);
   await ensureOperatorPolicies(shard);
@@ -133,9 +122,6 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined, random: R
     DO $$
     BEGIN
       IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${TENANT_GROUP}') THEN CREATE ROLE ${TENANT_GROUP} NOLOGIN; END IF;
-      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${WORKER_ROLE}') THEN
-        CREATE ROLE ${WORKER_ROLE} NOLOGIN NOINHERIT;
-      END IF;
       EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
       EXECUTE format('GRANT CONNECT ON DATABASE %I TO ${TENANT_GROUP}, ${WORKER_ROLE}', current_database());
       -- What a statement finds in no schema that is the operator's own makes the server collect all its memberships: those of all
@@ -144,12 +130,6 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined, random: R
         EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET search_path = carrel', current_database());
       END IF;
     END $$;
-    ALTER ROLE ${WORKER_ROLE} NOINHERIT;
-    ALTER ROLE ${WORKER_ROLE} SET search_path = "$user", ext;
-    ALTER ROLE ${WORKER_ROLE} SET statement_timeout = '50s';
-    ALTER ROLE ${WORKER_ROLE} SET lock_timeout = '5s';
-    ALTER ROLE ${WORKER_ROLE} SET idle_in_transaction_session_timeout = '60s';
-    ${BY_KEY_ONLY.map((setting) => `ALTER ROLE ${WORKER_ROLE} SET ${setting} = off;`).join('\n')}
     REVOKE ALL ON SCHEMA public, ext, carrel FROM PUBLIC;
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public, ext, carrel FROM PUBLIC;
     GRANT USAGE ON SCHEMA ext, carrel TO ${TENANT_GROUP}, ${WORKER_ROLE};

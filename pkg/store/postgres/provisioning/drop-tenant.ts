@@ -1,7 +1,7 @@
 import { deleteShared } from '../data-tables.ts';
 import { quoteIdentifier, type Sql } from '../pool.ts';
 import { retryDdl } from '../retry-ddl.ts';
-import type { ShardAccess } from './base.ts';
+import type { ShardAccess } from './shard-access.ts';
 import { becomeMember, dropOwned } from './owned-objects.ts';
 import { DDL_SETTINGS, tenantRole } from './tenant-role.ts';
 

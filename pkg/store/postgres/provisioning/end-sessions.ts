@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../pool.ts';
-import type { ShardAccess } from './base.ts';
+import type { ShardAccess } from './shard-access.ts';
 import { tenantRole } from './tenant-role.ts';
 
 /**

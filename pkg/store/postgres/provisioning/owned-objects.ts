@@ -1,6 +1,6 @@
 import { retryDdl } from '../retry-ddl.ts';
 import { quoteIdentifier, quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
-import type { ShardAccess } from './base.ts';
+import type { ShardAccess } from './shard-access.ts';
 
 /**
  * Deleting one takes a lock of its own, of which a transaction may hold some ten thousand, so that "all at once" could fail for

@@ -1,6 +1,6 @@
 import { retryDdl } from '../retry-ddl.ts';
 import { quoteIdentifier } from '../pool.ts';
-import type { ShardAccess } from './base.ts';
+import type { ShardAccess } from './shard-access.ts';
 import { releaseJobs } from './held-jobs.ts';
 import { endConnections } from './drop-tenant.ts';
 import { READ_ONLY_SETTING, tenantRole } from './tenant-role.ts';

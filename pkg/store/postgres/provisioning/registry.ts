@@ -2,7 +2,8 @@ import { migrateUp } from '../migrate.ts';
 import { registryMigrations } from '../migrations/registry/index.ts';
 import type { Transactions } from '../pool.ts';
 import { retryDdl } from '../retry-ddl.ts';
-import { type ShardAccess, WORKER_ROLE } from './base.ts';
+import type { ShardAccess } from './shard-access.ts';
+import { WORKER_ROLE } from './worker-role.ts';
 
 /** Makes or migrates the registry's schema. After ensureShard, whose roles it grants to. */
 export async function ensureRegistrySchema(shard: Omit<ShardAccess, 'pool'> & { readonly pool: Transactions }): Promise<void> {

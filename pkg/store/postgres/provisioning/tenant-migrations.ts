@@ -3,7 +3,7 @@ import { tenantMigrations } from '../migrations/tenant/index.ts';
 import type { TenantContext, TenantMigration } from '../migrations/tenant/migration.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { retryDdl } from '../retry-ddl.ts';
-import type { ShardAccess } from './base.ts';
+import type { ShardAccess } from './shard-access.ts';
 import { DDL_SETTINGS, tenantRole } from './tenant-role.ts';
 
 export const LATEST_VERSION = tenantMigrations.at(-1)?.name ?? '';

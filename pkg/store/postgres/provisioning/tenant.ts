@@ -3,15 +3,17 @@ import type { Random } from '../../../runtime/random.ts';
 import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { retryDdl } from '../retry-ddl.ts';
-import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
+import { TENANT_GROUP } from './base.ts';
 import { endConnections, OtherTenantsSchema } from './drop-tenant.ts';
 import { releaseJobs } from './held-jobs.ts';
 import { areSame, type DatabaseAccessLevel, type TenantLimits, writeLimits } from './limits.ts';
 import { BECOME_MEMBER_OF_NEW, becomeMember, IS_MEMBER } from './owned-objects.ts';
 import { passwordVerifier } from './password.ts';
 import { isMigrated, makeSchema } from './tenant-migrations.ts';
+import type { ShardAccess } from './shard-access.ts';
 import { ROLE_SETTINGS, TEMP_FILE_LIMIT } from './tenant-role-settings.ts';
 import { DDL_SETTINGS, READ_ONLY_SETTING, tenantRole } from './tenant-role.ts';
+import { WORKER_ROLE } from './worker-role.ts';
 
 /**
  * A tenant's schema and login role on a shard, both named `tenant_<slug>`.
