@@ -130,7 +130,7 @@ export class SqlPool implements Transactions {
     } catch (error) {
       const isStale = sqlState(error) === STALE_PLAN;
       // A statement that the server refuses costs no connection, unlike with pg.Pool's own `query`.
-      if (isStale || isOfOldSettings(error) || !isRefusal(error)) broken = error as Error;
+      if (isStale || !isRefusal(error)) broken = error as Error;
       if (!isStale || name === undefined) throw translateError(error);
     } finally {
       client?.release(broken);
@@ -167,7 +167,6 @@ export class SqlPool implements Transactions {
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      if (isOfOldSettings(error)) broken = error as Error;
       await client?.query('ROLLBACK').catch((failure: Error) => (broken = failure));
       throw translateError(error);
     } finally {
@@ -216,15 +215,6 @@ const statementsOn = (client: pg.PoolClient): CopyingSql => ({
 
 /** The server refused the statement and accepts the next one; after FATAL, or in a message in another language, it may not. */
 const isRefusal = (error: unknown): boolean => error instanceof pg.DatabaseError && error.severity === 'ERROR';
-
-/** undefined_function (also of an operator), undefined_object (a type) */
-const NOT_FOUND: ReadonlySet<string | undefined> = new Set(['42883', '42704']);
-
-/**
- * The statement names what the connection does not find. A connection has the settings that its role had at login: one that is
- * older than the role's search_path, as a worker's that was there before the operator had made the base, would never find it.
- */
-const isOfOldSettings = (error: unknown): boolean => NOT_FOUND.has(sqlState(error));
 
 /** A string of several statements is sent without parameters and returns the last one's rows. */
 async function run<T>(target: pg.PoolClient, sql: string, params: readonly unknown[]): Promise<T[]> {

@@ -21,20 +21,6 @@ test('a statement that the server refuses leaves its connection to the next one'
   expect(after).toBe(before);
 });
 
-test('a function that a connection does not find costs it: the next one has the search path that its role has now', async () => {
-  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
-  const missing = 'SELECT no_such_function()';
-  const first = await backendOf(pool);
-
-  await expect(pool.query(missing)).rejects.toThrow('function no_such_function() does not exist');
-  const second = await backendOf(pool);
-  await expect(pool.transaction((tx) => tx.query(missing))).rejects.toThrow('function no_such_function() does not exist');
-  const third = await backendOf(pool);
-  await pool.close();
-
-  expect(new Set([first, second, third]).size).toBe(3);
-});
-
 test('a statement with which the server ends the connection, or that is not answered in time, costs it', async () => {
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, queryTimeoutMs: 2_000 });
   const first = await backendOf(pool);
