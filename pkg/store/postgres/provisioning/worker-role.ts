@@ -2,7 +2,6 @@ import { LOCK_TIMEOUT } from '../migrate.ts';
 import type { Sql } from '../pool.ts';
 import { retryDdl } from '../retry-ddl.ts';
 import type { ShardAccess } from './shard-access.ts';
-import { endConnections } from './drop-tenant.ts';
 import { becomeMember } from './owned-objects.ts';
 
 export const WORKER_ROLE = 'carrel_worker';
@@ -23,12 +22,12 @@ const SETTINGS = [
 
 /**
  * Makes the worker's role with its settings. Postgres applies these at login, and a worker may be connected before the operator
- * has come here. So this precedes the base, and ends the worker's connections if the settings have changed or the base is not
- * there yet: jobs come later, and run on connections that have the settings. Idempotent, also after a crash at any point.
+ * has come here. So this precedes the base, and ends the worker's sessions if the settings have changed or the base is not
+ * there yet: jobs come later, and run in sessions that have the settings. Idempotent, also after a crash at any point.
  */
 export async function ensureWorkerRole(shard: ShardAccess): Promise<void> {
   const isChanged = await retryDdl(shard, () => shard.pool.transaction(makeRole));
-  if (isChanged || !(await hasBase(shard.pool))) await endConnections(shard.pool, WORKER_ROLE);
+  if (isChanged || !(await hasBase(shard.pool))) await endSessions(shard.pool);
 }
 
 /** Returns whether the settings have changed. */
@@ -55,6 +54,10 @@ async function settingsOf(sql: Sql): Promise<string | null | undefined> {
   );
   return role?.settings;
 }
+
+/** Does not wait until they have ended: a statement that comes meanwhile fails. */
+const endSessions = (sql: Sql): Promise<unknown> =>
+  sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${WORKER_ROLE}'`);
 
 async function hasBase(sql: Sql): Promise<boolean> {
   const [base] = await sql.query<{ isThere: boolean }>(`SELECT to_regnamespace('carrel') IS NOT NULL AS "isThere"`);
