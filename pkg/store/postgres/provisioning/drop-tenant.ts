@@ -64,5 +64,6 @@ export async function dropTenant(
   return true;
 }
 
-export const endConnections = (sql: Sql, role: string): Promise<unknown> =>
-  sql.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1', [role]);
+/** Waits until each has ended, up to `waitMs`; 0: not at all. A statement that comes meanwhile fails. */
+export const endConnections = (sql: Sql, role: string, waitMs = 5_000): Promise<unknown> =>
+  sql.query('SELECT pg_terminate_backend(pid, $2) FROM pg_stat_activity WHERE usename = $1', [role, waitMs]);

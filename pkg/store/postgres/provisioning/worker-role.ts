@@ -2,6 +2,7 @@ import { LOCK_TIMEOUT } from '../migrate.ts';
 import type { Sql } from '../pool.ts';
 import { retryDdl } from '../retry-ddl.ts';
 import type { ShardAccess } from './shard-access.ts';
+import { endConnections } from './drop-tenant.ts';
 import { becomeMember } from './owned-objects.ts';
 
 export const WORKER_ROLE = 'carrel_worker';
@@ -27,7 +28,7 @@ const SETTINGS = [
  */
 export async function ensureWorkerRole(shard: ShardAccess): Promise<void> {
   const isChanged = await retryDdl(shard, () => shard.pool.transaction(makeRole));
-  if (isChanged || !(await hasBase(shard.pool))) await endSessions(shard.pool);
+  if (isChanged || !(await hasBase(shard.pool))) await endConnections(shard.pool, WORKER_ROLE, 0);
 }
 
 /** Returns whether the settings have changed. */
@@ -54,10 +55,6 @@ async function settingsOf(sql: Sql): Promise<string | null | undefined> {
   );
   return role?.settings;
 }
-
-/** Does not wait until they have ended: a statement that comes meanwhile fails. */
-const endSessions = (sql: Sql): Promise<unknown> =>
-  sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${WORKER_ROLE}'`);
 
 async function hasBase(sql: Sql): Promise<boolean> {
   const [base] = await sql.query<{ isThere: boolean }>(`SELECT to_regnamespace('carrel') IS NOT NULL AS "isThere"`);
