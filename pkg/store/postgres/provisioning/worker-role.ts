@@ -24,7 +24,8 @@ const SETTINGS = [
 /**
  * Makes the worker's role with its settings. Postgres applies these at login, and a worker may be connected before the operator
  * has come here. So this precedes the base, and ends the worker's sessions if the settings have changed or the base is not
- * there yet: jobs come later, and run in sessions that have the settings. Idempotent, also after a crash at any point.
+ * there yet: jobs come later, and run in sessions that have the settings. Idempotent. After a crash the next run makes a missing
+ * base and ends the sessions; where only settings had changed, sessions keep the former ones until they end.
  */
 export async function ensureWorkerRole(shard: ShardAccess): Promise<void> {
   const isChanged = await retryDdl(shard, () => shard.pool.transaction(makeRole));
