@@ -30,5 +30,5 @@ test('a file that breaks before its tests is listed with the reason', () => {
 
 test('a long line is cut', () => {
   const failed = { status: 'failed', fullName: 'a', failureMessages: ['x'.repeat(1_000)] };
-  expect(failedTests([{ ...file, status: 'failed', assertionResults: [failed] }], '/code')[1]).toHaveLength(4 + 161);
+  expect(failedTests([{ ...file, status: 'failed', assertionResults: [failed] }], '/code')[1]).toHaveLength(4 + 401);
 });

@@ -15,7 +15,7 @@ export interface TestFileResult {
   }[];
 }
 
-const LINE_MAX = 160;
+const LINE_MAX = 400;
 
 /** Returns two lines for each failed test: its file and name, and the start of its message. `root`: the repository's folder. */
 export function failedTests(files: readonly TestFileResult[], root: string): string[] {

@@ -23,10 +23,14 @@ export async function waitFor<T>(
     } catch (error) {
       failure = error;
     }
-    if (performance.now() > deadline) throw new Error(`${what} did not come within ${limitMs} ms`, { cause: failure });
+    if (performance.now() > deadline) throw new Error(`${what} did not come within ${limitMs} ms${reasonOf(failure)}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
+
+/** In the message itself: the last lines of a run show no causes. */
+const reasonOf = (failure: unknown): string =>
+  failure === undefined ? '' : `: ${failure instanceof Error ? failure.message : JSON.stringify(failure)}`;
 
 /** Gives what `work` gives, for what has no limit of its own. Throws after `limitMs`, naming `what`. */
 export async function within<T>(what: string, work: Promise<T>, limitMs = WAIT_LIMIT_MS): Promise<T> {

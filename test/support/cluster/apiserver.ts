@@ -97,6 +97,12 @@ export async function sharedApiServer(name: SharedName): Promise<ApiAccess & { r
   return { url, kubeConfig: configOf(admin), operator: configOf(operator) };
 }
 
+/** Returns the end of the log of the operator that files share; '' where there is none. */
+export async function sharedOperatorLog(name: SharedName): Promise<string> {
+  const response = await fetch(`${testBackends().clusters}/${name}?log`);
+  return response.text();
+}
+
 function configOf(text: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromString(text);

@@ -36,7 +36,8 @@ import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
-import { type ApiAccess, sharedApiServer, startApiServer } from './apiserver.ts';
+import { type ApiAccess, sharedApiServer, sharedOperatorLog, startApiServer } from './apiserver.ts';
+import { noteOnFailure } from '../../../hack/jest/failure-notes.ts';
 import { programEnvironment, ROOT, testBackends } from '../backends/backends.ts';
 import { builtCommand, podEnvironment } from './operator-in-image.ts';
 import type { SharedName } from './shared-cluster-access.ts';
@@ -96,6 +97,11 @@ export async function sharedCluster(name: SharedName): Promise<Cluster> {
   const { operator, ...api } = await sharedApiServer(name);
   const cluster = connect(api);
   cluster.onClose(() => cluster.client.close());
+  const endNotes = noteOnFailure(async () => {
+    const log = await sharedOperatorLog(name);
+    return log && `The operator's log ends with:\n${log}`;
+  });
+  cluster.onClose(async () => endNotes());
   return { ...cluster, operatorConfig: operator };
 }
 
@@ -229,8 +235,16 @@ export function condition<T extends KubeObject>(
       last = event.object;
       if (isMet(last)) return last;
     }
-    throw new Error(JSON.stringify((last as WithConditions).status?.conditions));
+    throw new Error(inWords(last));
   });
+}
+
+/** The conditions of an object on one line. */
+function inWords(object: WithConditions): string {
+  const words = object.status?.conditions?.map(({ type, status, reason, message }) =>
+    status === 'True' ? `${type}=True` : `${type}=${status} ${reason} (${message})`,
+  );
+  return words?.join(', ') ?? 'it has no conditions';
 }
 
 /** After this a wait looks at its limit. */

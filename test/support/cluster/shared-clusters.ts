@@ -10,15 +10,16 @@ export interface SharedClusters {
 
 /** Runs in the process of jest that outlives its workers. A cluster starts when the first file asks for it. */
 export async function serveSharedClusters(): Promise<SharedClusters> {
-  const started = new Map<string, Promise<{ access: SharedAccess; close(): Promise<void> }>>();
+  const started = new Map<string, Promise<Shared>>();
   const start = (name: SharedName) => {
     const starting = started.get(name) ?? startShared(name);
     started.set(name, starting);
     return starting;
   };
   const server = createServer((request, response) => {
-    start(request.url === '/operated' ? 'operated' : 'idle').then(
-      ({ access }) => response.end(JSON.stringify(access)),
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://shared');
+    start(pathname === '/operated' ? 'operated' : 'idle').then(
+      ({ access, log }) => response.end(searchParams.has('log') ? log() : JSON.stringify(access)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -33,14 +34,29 @@ export async function serveSharedClusters(): Promise<SharedClusters> {
   };
 }
 
-async function startShared(name: SharedName): Promise<{ access: SharedAccess; close(): Promise<void> }> {
+interface Shared {
+  readonly access: SharedAccess;
+  /** Returns the end of the operator's log. */
+  log(): string;
+  close(): Promise<void>;
+}
+
+const LOG_MAX = 4_000;
+
+async function startShared(name: SharedName): Promise<Shared> {
   // Most runs of few files need none of it.
   const { playPods, startCluster, startOperator } = await import('./operator.ts');
   const cluster = await startCluster();
+  let log = (): string => '';
   if (name === 'operated') {
     playPods(cluster);
-    await startOperator(cluster, { env: { CARREL_ALLOWED_HOSTS: `example.org,${SCHOOL_NAMESPACE}=school.example` } });
+    const env = { CARREL_ALLOWED_HOSTS: `example.org,${SCHOOL_NAMESPACE}=school.example` };
+    const { output, gone } = await startOperator(cluster, { env });
+    let end = '';
+    void gone.then((code) => (end = `\nIt has ended, with code ${code}.`));
+    log = () => output().slice(-LOG_MAX) + end;
   }
   const { api, operatorConfig, close } = cluster;
-  return { access: { url: api.url, admin: api.kubeConfig.exportConfig(), operator: operatorConfig.exportConfig() }, close };
+  const access = { url: api.url, admin: api.kubeConfig.exportConfig(), operator: operatorConfig.exportConfig() };
+  return { access, log, close };
 }
