@@ -8,12 +8,11 @@ import { isNotFound } from '../../../pkg/kube/errors.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
 import { programEnvironment, ROOT, testBackends } from '../../support/backends/backends.ts';
+import { installAccess, KINDS } from '../../support/cluster/access.ts';
 import { LEAST, objectsIn, renderText } from '../../support/cluster/chart.ts';
 import {
   type Cluster,
   condition,
-  installAccess,
-  KINDS,
   newNamespace,
   operatorEnvironment,
   sharedCluster,

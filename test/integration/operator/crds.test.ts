@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isInvalid, KubeError } from '../../../pkg/kube/errors.ts';
 import type { KubeObject } from '../../../pkg/kube/object.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
+import { documentsOf } from '../../support/cluster/access.ts';
 import {
   children,
   type Cluster,
-  documentsOf,
   newNamespace,
   registrationOf,
   sharedCluster,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import {
   CONFIG_MAP,
   CUSTOM_RESOURCE_DEFINITION,
@@ -20,7 +20,7 @@ import {
   type CustomResourceDefinition,
 } from '../../../pkg/kube/kinds.ts';
 import { informer, type Informer } from '../../../pkg/kube/informer.ts';
-import { defineKind, keyOf, type Kind, type KubeObject, type Observed } from '../../../pkg/kube/object.ts';
+import { keyOf, type Kind, type KubeObject, type Observed } from '../../../pkg/kube/object.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { findCondition, type Condition } from '../../../pkg/kube/status.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
@@ -36,6 +36,7 @@ import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
+import { documentsOf, installAccess } from './access.ts';
 import { type ApiAccess, sharedApiServer, sharedOperatorLog, startApiServer } from './apiserver.ts';
 import { noteOnFailure } from '../../../hack/jest/failure-notes.ts';
 import { programEnvironment, ROOT, testBackends } from '../backends/backends.ts';
@@ -134,54 +135,9 @@ async function installResources(definitions: ResourceApi<CustomResourceDefinitio
   );
 }
 
-/** All documents of the YAML files of a folder. */
-export const documentsOf = (folder: string): KubeObject[] =>
-  readdirSync(join(ROOT, folder))
-    .filter((file) => file.endsWith('.yaml'))
-    .toSorted()
-    .flatMap((file) =>
-      parseAllDocuments(readFileSync(join(ROOT, folder, file), 'utf8')).map((document) => document.toJS() as KubeObject),
-    );
-
-export const KINDS: Record<string, Kind> = {
-  ServiceAccount: SERVICE_ACCOUNT,
-  ...Object.fromEntries(
-    (['ClusterRole', 'Role', 'ClusterRoleBinding', 'RoleBinding'] as const).map((kind) => [
-      kind,
-      defineKind({
-        group: 'rbac.authorization.k8s.io',
-        version: 'v1',
-        kind,
-        plural: `${kind.toLowerCase()}s`,
-        namespaced: !kind.startsWith('Cluster'),
-      }),
-    ]),
-  ),
-};
-
 /** Installs config/rbac as a person does. Returns the access of the operator's ServiceAccount. */
 const operatorAccess = (api: ApiAccess, client: KubeClient): Promise<KubeConfig> =>
   installAccess(api, client, documentsOf('config/rbac'));
-
-/** Creates a ServiceAccount with its roles and their bindings, and gives a kubeconfig with its token. */
-export async function installAccess(api: ApiAccess, client: KubeClient, objects: readonly KubeObject[]): Promise<KubeConfig> {
-  for (const object of objects) {
-    const kind = KINDS[object.kind ?? ''];
-    if (!kind) throw new Error(`the operator's rights hold a ${object.kind}`);
-    await new ResourceApi(client, kind).create(object);
-  }
-  const { namespace, name } = objects.find(({ kind }) => kind === 'ServiceAccount')?.metadata ?? {};
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
-  const { status } = await client.request<{ status: { token: string } }>({ method: 'POST', path, body });
-  const admin = api.kubeConfig.getCurrentCluster();
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser(
-    { ...admin, name: 'test', server: api.url, skipTLSVerify: false },
-    { name: 'operator', token: status.token },
-  );
-  return config;
-}
 
 /** A name that nobody else uses: slugs and hosts are the whole run's. */
 export const unique = (prefix = 't'): string => `${prefix}-${random.hex(4)}`;
