@@ -1,7 +1,19 @@
 const DATABASE = 'carrel-uploads';
 export const STORE = 'uploads';
-/** 1 kept large files only, and no state. */
-const VERSION = 2;
+/**
+ * What reads the files again, apart from all else: when a page goes away, Chromium undoes a transaction with handles more often
+ * than not, with everything that is in it.
+ */
+export const HANDLES = 'handles';
+/** 1 kept large files only, and no state; 2 kept handles in the uploads, which are still read there. */
+const VERSION = 3;
+
+export interface KeptHandle {
+  /** The key of the upload. */
+  readonly key: string;
+  readonly person: string;
+  readonly handle: FileSystemFileHandle;
+}
 
 /** Deletes what is kept of a person. Rejects where the browser allows no storage: nothing is kept there. */
 export async function forgetKept(person: string): Promise<void> {
@@ -15,20 +27,25 @@ export async function forgetKept(person: string): Promise<void> {
 
 /** Deletes what is kept of a person, whichever tab has it. */
 export async function forgetIn(database: IDBDatabase, of: string): Promise<void> {
-  const transaction = database.transaction(STORE, 'readwrite');
-  const store = transaction.objectStore(STORE);
-  const all = await answered<{ readonly key: string; readonly person: string }[]>(store.getAll());
-  for (const { key, person } of all) if (person === of) store.delete(key);
+  const transaction = database.transaction([STORE, HANDLES], 'readwrite');
+  const stores = [STORE, HANDLES].map((name) => transaction.objectStore(name));
+  await Promise.all(
+    stores.map(async (store) => {
+      const all = await answered<{ readonly key: string; readonly person: string }[]>(store.getAll());
+      for (const { key, person } of all) if (person === of) store.delete(key);
+    }),
+  );
   await ended(transaction);
 }
 
 /** Opens the database. Throws where the browser allows none. */
 export async function opened(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, VERSION);
-  request.addEventListener('upgradeneeded', () => {
+  request.addEventListener('upgradeneeded', ({ oldVersion }) => {
     const { result } = request;
-    if (result.objectStoreNames.contains(STORE)) result.deleteObjectStore(STORE);
-    result.createObjectStore(STORE, { keyPath: 'key' });
+    if (oldVersion === 1) result.deleteObjectStore(STORE);
+    for (const name of [STORE, HANDLES])
+      if (!result.objectStoreNames.contains(name)) result.createObjectStore(name, { keyPath: 'key' });
   });
   request.addEventListener('success', () => {
     // Otherwise this tab would hold up a later version of the page in another one.

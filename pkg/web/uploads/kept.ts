@@ -1,5 +1,5 @@
 import { BatchedWrites, type Changes } from './batched-writes.ts';
-import { answered, ended, forgetIn, opened, STORE } from './kept-store.ts';
+import { answered, ended, forgetIn, HANDLES, type KeptHandle, opened, STORE } from './kept-store.ts';
 import type { Problem } from './problem.ts';
 import type { OnTaken } from './queue.ts';
 import { Tab } from './tab.ts';
@@ -52,8 +52,8 @@ export class KeptUploads {
   readonly #tab = new Tab();
   readonly #database: Promise<IDBDatabase>;
   readonly #writes: BatchedWrites<KeptUpload>;
-  /** Keys that may be in the database. */
-  readonly #stored = new Set<string>();
+  /** Keys that may be in the database, with the handle that is there. */
+  readonly #stored = new Map<string, FileSystemFileHandle | undefined>();
   readonly #closed = new AbortController();
   #isHeld = false;
 
@@ -83,7 +83,14 @@ export class KeptUploads {
   async interrupted(): Promise<KeptUpload[]> {
     const database = await this.#database.catch(() => undefined);
     if (!database) return [];
-    return (await this.#tab.knowing((isOpen) => this.#takeOver(database, isOpen))) ?? [];
+    const taken = (await this.#tab.knowing((isOpen) => this.#takeOver(database, isOpen))) ?? [];
+    // Without them the person chooses the files again.
+    const handles = await handlesIn(database).catch(() => new Map<string, FileSystemFileHandle>());
+    return taken.map((upload) => {
+      const handle = handles.get(upload.key);
+      this.#stored.set(upload.key, handle);
+      return handle ? { ...upload, handle } : upload;
+    });
   }
 
   /** Stores nothing while the session has ended: the person may have signed out in another tab, which has forgotten all. */
@@ -125,10 +132,7 @@ export class KeptUploads {
     const isOld = ({ keptAt }: KeptUpload): boolean => keptAt < oldest;
     for (const { key } of left.filter(isOld)) store.delete(key);
     const own = left.filter((upload) => !isOld(upload) && upload.person === this.#person);
-    for (const upload of own) {
-      store.put({ ...upload, tab: this.#tab.id } satisfies KeptUpload);
-      this.#stored.add(upload.key);
-    }
+    for (const upload of own) store.put({ ...upload, tab: this.#tab.id } satisfies KeptUpload);
     return own.toSorted((a, b) => a.order - b.order);
   }
 
@@ -136,29 +140,58 @@ export class KeptUploads {
     // An upload that ended before it was stored costs nothing.
     const due = [...changes].filter(([key, upload]) => (upload ? !this.#isHeld : this.#stored.has(key)));
     if (due.length === 0) return;
-    const transaction = (await this.#database).transaction(STORE, 'readwrite');
-    const store = transaction.objectStore(STORE);
+    const handles = due.filter(([key, upload]) => upload?.handle !== this.#stored.get(key));
+    const database = await this.#database;
+    // Both begin at once: a page that goes away has no later moment.
+    const written = [
+      writeTo(database, STORE, due, (store, upload) => store.put({ ...upload, handle: undefined })),
+      writeTo(database, HANDLES, handles, putHandle),
+    ];
     for (const [key, upload] of due) {
-      if (upload) {
-        put(store, upload);
-        this.#stored.add(key);
-      } else {
-        store.delete(key);
-        this.#stored.delete(key);
-      }
+      if (upload) this.#stored.set(key, upload.handle);
+      else this.#stored.delete(key);
     }
-    // A page that goes away hears of no replies; without this the browser would wait for them, and undo it all.
-    transaction.commit();
-    await ended(transaction);
+    await Promise.all(written);
   }
 }
 
+/** Returns the handles by key of upload, and deletes those that no upload has. */
+async function handlesIn(database: IDBDatabase): Promise<Map<string, FileSystemFileHandle>> {
+  const transaction = database.transaction([STORE, HANDLES], 'readwrite');
+  const store = transaction.objectStore(HANDLES);
+  const [handles, uploads] = await Promise.all([
+    answered<KeptHandle[]>(store.getAll()),
+    answered(transaction.objectStore(STORE).getAllKeys()),
+  ]);
+  const isKept = new Set(uploads);
+  for (const { key } of handles) if (!isKept.has(key)) store.delete(key);
+  return new Map(handles.map(({ key, handle }) => [key, handle]));
+}
+
+/** Makes all changes to a store in one transaction. */
+async function writeTo(
+  database: IDBDatabase,
+  name: string,
+  changes: readonly (readonly [key: string, upload: KeptUpload | undefined])[],
+  put: (store: IDBObjectStore, upload: KeptUpload) => void,
+): Promise<void> {
+  if (changes.length === 0) return;
+  const transaction = database.transaction(name, 'readwrite');
+  const store = transaction.objectStore(name);
+  for (const [key, upload] of changes) {
+    if (upload) put(store, upload);
+    else store.delete(key);
+  }
+  // A page that goes away hears of no replies; without this the browser would wait for them, and undo it all.
+  transaction.commit();
+  await ended(transaction);
+}
+
 /** A handle that cannot be stored must not cost the rest. */
-function put(store: IDBObjectStore, upload: KeptUpload): void {
+function putHandle(store: IDBObjectStore, { key, person, handle }: KeptUpload): void {
   try {
-    store.put(upload);
+    if (handle) store.put({ key, person, handle } satisfies KeptHandle);
   } catch (error) {
     if (!(error instanceof DOMException && error.name === 'DataCloneError')) throw error;
-    store.put({ ...upload, handle: undefined });
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { keptIn, watchTakeOver } from '../../support/clients/kept-uploads.ts';
+import { handlesIn, keptIn, watchTakeOver } from '../../support/clients/kept-uploads.ts';
 import { loseReplies } from '../../support/clients/lost-replies.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -53,8 +53,8 @@ async function arrived({ api }: Person): Promise<string[]> {
 const asArrived = ([path, content]: [string, string]): string => `${path.split('/').at(-1)} ${hash('sha256', content)} 1`;
 const once = (files: Files): string[] => Object.entries(files).map(asArrived).toSorted();
 
-/** Chooses files that have handles: those of the page's own file system, since no dialog can be driven. */
-async function chooseWithHandles(page: Page, files: Files): Promise<void> {
+/** Chooses files that have handles: those of the page's own file system, since no dialog can be driven. Then the page runs `then`. */
+async function chooseWithHandles(page: Page, files: Files, then = ''): Promise<void> {
   await page.evaluate(`(async (files) => {
     const root = await navigator.storage.getDirectory();
     const handles = [];
@@ -65,7 +65,10 @@ async function chooseWithHandles(page: Page, files: Files): Promise<void> {
       await file.close();
       handles.push(handle);
     }
-    window.showOpenFilePicker = async () => handles;
+    window.showOpenFilePicker = async () => {
+      ${then}
+      return handles;
+    };
   })(${JSON.stringify(files)})`);
   await page.getByRole('button', { name: 'Upload', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Upload files' }).click();
@@ -109,7 +112,7 @@ async function interrupting(person: Person, count: number) {
   const paths = await onDisk(numbered(count));
   await upload(page, 'files', paths);
   await waitFor('the first files to arrive', () => replies.lost() === Math.min(count, AT_ONCE));
-  await waitFor('all uploads to be kept', async () => (await keptIn(page)).length === count);
+  await waitFor('all uploads to be kept', async () => (await keptIn(page, person.user.id)).length === count);
   return { page, replies, paths };
 }
 
@@ -130,14 +133,28 @@ test('a reload in the middle of 30 files: all arrive exactly once, unasked where
   await waitFor('four files whose replies are lost', () => replies.lost() === AT_ONCE);
   await panelOf(page).getByText('10 of 30').waitFor();
   // Those that have arrived are forgotten a moment later; until then a reload would continue them too.
-  await waitFor('the others alone to be kept', async () => (await keptIn(page)).length === 20);
+  await waitFor('the others alone to be kept', async () => (await keptIn(page, person.user.id)).length === 20);
 
   replies.end();
   await page.reload();
   await panelOf(page).getByText('20 files uploaded').first().waitFor();
 
   expect(await arrived(person)).toEqual(once(files));
-  expect(await waitFor('nothing to be kept', async () => (await keptIn(page)).length === 0)).toBe(true);
+  expect(await waitFor('nothing to be kept', async () => (await keptIn(page, person.user.id)).length === 0)).toBe(true);
+  await page.close();
+});
+
+test('what was chosen a moment before a reload is kept', async () => {
+  const person = await tenant.user();
+  const page = await filesOf(person);
+  await loseReplies(page, { after: 0 });
+  await page.evaluate('window.isFormerPage = true');
+
+  // The page stores what it has, and handles, as it goes. Chromium undoes most transactions with handles then.
+  await chooseWithHandles(page, numbered(8), 'setTimeout(() => location.reload(), 200)');
+  await waitFor('the new page', () => page.evaluate<boolean>('window.isFormerPage === undefined'));
+
+  await waitFor('all to be kept', async () => (await keptIn(page, person.user.id)).length === 8);
   await page.close();
 });
 
@@ -221,12 +238,15 @@ test('a session that expired keeps uploads for the same person; another person n
 test('signing out forgets what is kept, and the same person begins with an empty list', async () => {
   const person = await tenant.user();
   const { page, replies } = await interrupting(person, 6);
+  await chooseWithHandles(page, { 'held.txt': 'held' });
+  await waitFor('the handle to be kept', async () => (await handlesIn(page, person.user.id)) === 1);
   replies.end();
 
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  await waitFor('nothing to be kept', async () => (await keptIn(page)).length === 0);
+  await waitFor('nothing to be kept', async () => (await keptIn(page, person.user.id)).length === 0);
+  await waitFor('no handle to be kept', async () => (await handlesIn(page, person.user.id)) === 0);
   await page.close();
 
   const again = await filesOf(person);
@@ -278,9 +298,40 @@ test('4,000 kept uploads come back as a count and the rows that are seen; cancel
   expect(await panelOf(page).getByRole('listitem').count()).toBeLessThan(50);
   await panelOf(page).getByRole('button', { name: 'Close uploads' }).click();
   await page.getByRole('button', { name: 'Cancel all' }).click();
-  await waitFor('nothing to be kept', async () => (await keptIn(page)).length === 0);
+  await waitFor('nothing to be kept', async () => (await keptIn(page, person.user.id)).length === 0);
 
   await panelOf(page).waitFor({ state: 'detached' });
+  await page.close();
+});
+
+test('an upload that the former release kept, with its handle in it, goes on', async () => {
+  const person = await tenant.user();
+  const former = await browser.page();
+  await former.goto(`${tenant.url}/api/v1/openapi.json`);
+  await former.evaluate(`(async () => {
+    const root = await navigator.storage.getDirectory();
+    const handle = await root.getFileHandle('former.txt', { create: true });
+    const file = await handle.createWritable();
+    await file.write('former');
+    await file.close();
+    const ended = (request, name) => new Promise((resolve) => request.addEventListener(name, resolve));
+    await ended(indexedDB.deleteDatabase('carrel-uploads'), 'success');
+    const request = indexedDB.open('carrel-uploads', 2);
+    request.addEventListener('upgradeneeded', () => request.result.createObjectStore('uploads', { keyPath: 'key' }));
+    await ended(request, 'success');
+    const writing = request.result.transaction('uploads', 'readwrite');
+    const rest = { person: ${JSON.stringify(person.user.id)}, tab: 'gone', folderId: null, isFolder: false, size: 6, url: '' };
+    const state = { lastModified: 1, onTaken: 'ask', state: 'waiting', requestKey: 'former', keptAt: Date.now() };
+    writing.objectStore('uploads').put({ ...rest, ...state, order: 1, key: 'former', path: ['former.txt'], handle });
+    await ended(writing, 'complete');
+    request.result.close();
+  })()`);
+  await former.close();
+
+  const page = await filesOf(person);
+  await panelOf(page).getByText('1 file uploaded').first().waitFor();
+
+  expect(await arrived(person)).toEqual(once({ 'former.txt': 'former' }));
   await page.close();
 });
 

@@ -1,14 +1,21 @@
 import type { Page } from 'playwright-core';
 import { waitFor } from '../wait.ts';
 
-/** Returns the tab of each upload that the page's browser keeps. */
-export const keptIn = (page: Page): Promise<string[]> =>
-  page.evaluate<string[]>(`new Promise((resolve, reject) => {
+/** Returns the tab of each upload that the page's browser keeps, of one person or of all. */
+export const keptIn = async (page: Page, person?: string): Promise<string[]> =>
+  (await rowsIn<{ readonly tab: string }>(page, 'uploads', person)).map(({ tab }) => tab);
+
+/** Returns how many handles of files the page's browser keeps for uploads of a person. */
+export const handlesIn = async (page: Page, person: string): Promise<number> => (await rowsIn(page, 'handles', person)).length;
+
+const rowsIn = <T>(page: Page, store: string, of: string | undefined): Promise<T[]> =>
+  page.evaluate<T[]>(`new Promise((resolve, reject) => {
     const request = indexedDB.open('carrel-uploads');
     request.onerror = reject;
     request.onsuccess = () => {
-      const reading = request.result.transaction('uploads').objectStore('uploads').getAll();
-      reading.onsuccess = () => resolve(reading.result.map(({ tab }) => tab));
+      const reading = request.result.transaction('${store}').objectStore('${store}').getAll();
+      const ofPerson = ({ person }) => person === (${JSON.stringify(of)} ?? person);
+      reading.onsuccess = () => resolve(reading.result.filter(ofPerson).map(({ handle, ...row }) => row));
       request.result.close();
     };
   })`);
