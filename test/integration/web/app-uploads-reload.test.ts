@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { handlesIn, keptIn, watchTakeOver } from '../../support/clients/kept-uploads.ts';
+import { chooseWithHandles, handlesIn, keptIn, watchTakeOver } from '../../support/clients/kept-uploads.ts';
 import { loseReplies } from '../../support/clients/lost-replies.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -52,27 +52,6 @@ async function arrived({ api }: Person): Promise<string[]> {
 
 const asArrived = ([path, content]: [string, string]): string => `${path.split('/').at(-1)} ${hash('sha256', content)} 1`;
 const once = (files: Files): string[] => Object.entries(files).map(asArrived).toSorted();
-
-/** Chooses files that have handles: those of the page's own file system, since no dialog can be driven. Then the page runs `then`. */
-async function chooseWithHandles(page: Page, files: Files, then = ''): Promise<void> {
-  await page.evaluate(`(async (files) => {
-    const root = await navigator.storage.getDirectory();
-    const handles = [];
-    for (const [name, content] of Object.entries(files)) {
-      const handle = await root.getFileHandle(name, { create: true });
-      const file = await handle.createWritable();
-      await file.write(content);
-      await file.close();
-      handles.push(handle);
-    }
-    window.showOpenFilePicker = async () => {
-      ${then}
-      return handles;
-    };
-  })(${JSON.stringify(files)})`);
-  await page.getByRole('button', { name: 'Upload', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Upload files' }).click();
-}
 
 /** A page whose dialogs give no handles, now and after a reload. */
 async function withoutHandles(page: Page): Promise<void> {
@@ -134,6 +113,7 @@ test('a reload in the middle of 30 files: all arrive exactly once, unasked where
   await panelOf(page).getByText('10 of 30').waitFor();
   // Those that have arrived are forgotten a moment later; until then a reload would continue them too.
   await waitFor('the others alone to be kept', async () => (await keptIn(page, person.user.id)).length === 20);
+  await waitFor('their handles to be kept', async () => (await handlesIn(page, person.user.id)) === 20);
 
   replies.end();
   await page.reload();
@@ -144,17 +124,30 @@ test('a reload in the middle of 30 files: all arrive exactly once, unasked where
   await page.close();
 });
 
-test('what was chosen a moment before a reload is kept', async () => {
+test('a browser that undoes what has handles, as Chromium may when a page goes away, keeps all else', async () => {
   const person = await tenant.user();
   const page = await filesOf(person);
-  await loseReplies(page, { after: 0 });
-  await page.evaluate('window.isFormerPage = true');
+  const replies = await loseReplies(page, { after: 0 });
+  await page.evaluate(`(() => {
+    const [{ put }, { commit }] = [IDBObjectStore.prototype, IDBTransaction.prototype];
+    IDBObjectStore.prototype.put = function (value) {
+      this.transaction.hasHandles ||= value.handle !== undefined;
+      return put.call(this, value);
+    };
+    IDBTransaction.prototype.commit = function () {
+      return this.hasHandles ? this.abort() : commit.call(this);
+    };
+  })()`);
 
-  // The page stores what it has, and handles, as it goes. Chromium undoes most transactions with handles then.
-  await chooseWithHandles(page, numbered(8), 'setTimeout(() => location.reload(), 200)');
-  await waitFor('the new page', () => page.evaluate<boolean>('window.isFormerPage === undefined'));
+  await chooseWithHandles(page, numbered(8));
+  await waitFor('the first files to arrive', () => replies.lost() === AT_ONCE);
 
   await waitFor('all to be kept', async () => (await keptIn(page, person.user.id)).length === 8);
+  expect(await handlesIn(page, person.user.id)).toBe(0);
+  replies.end();
+  await page.reload();
+  await panelOf(page).getByText('8 uploads were interrupted.').waitFor();
+  expect(await panelOf(page).getByText('Interrupted: choose the file again').count()).toBe(8);
   await page.close();
 });
 
@@ -166,6 +159,7 @@ test('where the browser has to ask, the list says so, and one press continues al
   await chooseWithHandles(page, files);
   await waitFor('four files whose replies are lost', () => replies.lost() === AT_ONCE);
   await panelOf(page).getByText('2 of 8').waitFor();
+  await waitFor('the handles to be kept', async () => (await handlesIn(page, person.user.id)) === 6);
   await page.addInitScript(`
     window.questions = 0;
     FileSystemHandle.prototype.queryPermission = async () => window.questions > 0 ? 'granted' : 'prompt';
@@ -197,6 +191,7 @@ test('without handles, choosing the folder again continues each file, and one th
   await upload(page, 'folder', folder);
   await waitFor('four files whose replies are lost', () => replies.lost() === AT_ONCE);
   await panelOf(page).getByText('3 of 12').waitFor();
+  await waitFor('the others alone to be kept', async () => (await keptIn(page, person.user.id)).length === 9);
 
   replies.end();
   await page.reload();
@@ -381,6 +376,7 @@ test('an upload whose bytes the server has deleted meanwhile starts anew', async
   });
   await upload(page, 'files', film);
   const { pathname } = new URL(await rest.promise);
+  await waitFor('it to be kept', async () => (await keptIn(page, person.user.id)).length === 1);
   isHeld = false;
   await page.reload();
   await panelOf(page).getByText('1 upload was interrupted.').waitFor();

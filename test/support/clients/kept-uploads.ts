@@ -1,6 +1,24 @@
 import type { Page } from 'playwright-core';
 import { waitFor } from '../wait.ts';
 
+/** Chooses files that have handles: those of the page's own file system, since no dialog can be driven. */
+export async function chooseWithHandles(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
+  await page.evaluate(`(async (files) => {
+    const root = await navigator.storage.getDirectory();
+    const handles = [];
+    for (const [name, content] of Object.entries(files)) {
+      const handle = await root.getFileHandle(name, { create: true });
+      const file = await handle.createWritable();
+      await file.write(content);
+      await file.close();
+      handles.push(handle);
+    }
+    window.showOpenFilePicker = async () => handles;
+  })(${JSON.stringify(files)})`);
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Upload files' }).click();
+}
+
 /** Returns the tab of each upload that the page's browser keeps, of one person or of all. */
 export const keptIn = async (page: Page, person?: string): Promise<string[]> =>
   (await rowsIn<{ readonly tab: string }>(page, 'uploads', person)).map(({ tab }) => tab);
