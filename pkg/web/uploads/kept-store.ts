@@ -1,8 +1,8 @@
 const DATABASE = 'carrel-uploads';
 export const STORE = 'uploads';
 /**
- * What reads the files again, apart from all else: when a page goes away, Chromium undoes a transaction with handles more often
- * than not, with everything that is in it.
+ * What reads the files again, apart from all else: when a page goes away, Chromium often undoes a transaction with handles, and
+ * everything in it.
  */
 export const HANDLES = 'handles';
 /** 1 kept large files only, and no state; 2 kept handles in the uploads, which are still read there. */
