@@ -43,6 +43,14 @@ async function deleting(): Promise<Shown> {
   return { page, devtools: await page.context().newCDPSession(page), release: answer.resolve };
 }
 
+/** A page on which all is there that comes without being asked for: a lost connection fails none of it, which would be said. */
+async function settled(): Promise<{ page: Page; devtools: CDPSession }> {
+  const { page } = await personWith(browser, tenant, 'one.txt');
+  await page.getByRole('button', { name: 'Upload', exact: true }).waitFor();
+  await row(page, 'one.txt').waitFor();
+  return { page, devtools: await page.context().newCDPSession(page) };
+}
+
 /** The names of all that assistive technology gets of the page: nothing of what is inert. */
 async function readable({ devtools }: Pick<Shown, 'devtools'>): Promise<string[]> {
   const { nodes } = await devtools.send('Accessibility.getFullAXTree');
@@ -113,8 +121,7 @@ test('on a phone a toast covers no button of a dialog', async () => {
 });
 
 test('what the page lets a screen reader say is said in the open dialog, and again if that closes at once', async () => {
-  const { page } = await personWith(browser, tenant, 'one.txt');
-  const devtools = await page.context().newCDPSession(page);
+  const { page, devtools } = await settled();
   const spoken = await listen(page);
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
@@ -143,8 +150,7 @@ test('what the page lets a screen reader say is said in the open dialog, and aga
 });
 
 test('what was said before a dialog is opened is not said again in it', async () => {
-  const { page } = await personWith(browser, tenant, 'one.txt');
-  const devtools = await page.context().newCDPSession(page);
+  const { page, devtools } = await settled();
   await page.context().setOffline(true);
   await read({ devtools }, OFFLINE);
   const spoken = await listen(page);
