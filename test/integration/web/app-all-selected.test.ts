@@ -59,6 +59,8 @@ test('of a long list the menu of a row, a right click and a drag are for all tha
   await selectAll(page, 'file 101.txt');
   await row(page, 'file 103.txt').click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Cut' }).click();
+  // Before that the page may not be left: what is still being loaded of the list would not be cut.
+  await page.getByText('205 items cut').first().waitFor();
   await intoRoot(page);
   await row(page, 'Long')
     .getByRole('gridcell')
