@@ -28,8 +28,16 @@ export interface Helpers extends AsyncDisposable {
   metrics(): Promise<string>;
 }
 
+/**
+ * A reply has four minutes unless `settings` say otherwise: within the usual 55 s, two slow cores that run other tests as well do
+ * not finish all images of a PDF.
+ */
 export async function startHelpers(settings: Record<string, string> = {}): Promise<Helpers> {
-  const all = { CARREL_HELPERS_PROVIDERS: 'google,azure,deepl,libretranslate,dictionary', ...settings };
+  const all = {
+    CARREL_HELPERS_PROVIDERS: 'google,azure,deepl,libretranslate,dictionary',
+    CARREL_HELPERS_TIMEOUT_SECONDS: '240',
+    ...settings,
+  };
   const config = readConfig('helpers', helpersConfigSchema, all);
   const metrics = createMetrics('helpers');
   const server = serviceOf(config, { providers: configuredProviders(config), clock: systemClock, log: silentLogger, metrics });

@@ -129,7 +129,11 @@ test.each(HOSTILE)('a PDF that %s ends within the limits', async (_, make) => {
 });
 
 test('while PDFs that take all memory and time they can are refused, others are served', async () => {
-  await using helpers = await startHelpers({ CARREL_HELPERS_PDF_MEMORY_MIB: '200', CARREL_HELPERS_PDF_CONCURRENCY: '4' });
+  await using helpers = await startHelpers({
+    CARREL_HELPERS_PDF_MEMORY_MIB: '200',
+    CARREL_HELPERS_PDF_CONCURRENCY: '4',
+    CARREL_HELPERS_TIMEOUT_SECONDS: '55',
+  });
   const hostile = HOSTILE.filter(([what]) => /circle|bomb|deep/.test(what)).slice(0, 3);
   const refused = hostile.map(async ([, make]) => optimise(helpers, await make()));
 
