@@ -2,12 +2,14 @@
  * Jest's `testRunner`: jest-circus as it is, with the files loaded by Node itself. Jest would load them into a context of their
  * own for each test file, with everything that they import (0.5 s of CPU a file). Here the modules of the product, of its
  * libraries and of test/support are loaded once a worker, as in production; a test file itself is loaded once anyway. The
- * message of a test that fails ends with the notes for it (failure-notes.ts).
+ * message of a test that fails ends with the notes for it (failure-notes.ts), and what a test has opened ends with it
+ * (test-scope.ts).
  */
 import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import circus from 'jest-circus/runner';
 import { addNotes } from './failure-notes.ts';
+import { beginTest, endTest } from './test-scope.ts';
 
 const require = createRequire(import.meta.url);
 const globals = new URL('globals.mjs', import.meta.url).href;
@@ -31,7 +33,9 @@ export default async function runFile(globalConfig, config, environment, runtime
     unstable_importModule: (file) => import(pathToFileURL(file).href),
   };
   environment.handleTestEvent = async ({ name, error }) => {
+    if (name === 'test_start') beginTest();
     if (name === 'test_fn_failure') await addNotes(error);
+    if (name === 'test_done') await endTest();
   };
   const loader = new Proxy(runtime, { get: (target, key) => loading[key] ?? bound(target, key) });
   const result = await circus.default(globalConfig, config, environment, loader, path, send);

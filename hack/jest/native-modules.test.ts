@@ -26,6 +26,16 @@ const FILES = {
     noteOnFailure(async () => 'The page shows: nothing');
     noteOnFailure(() => Promise.reject(new Error('the page is closed')));
     test('has a note', () => { throw new Error('no row'); });`,
+  'scope.test.ts': `import { afterEach, beforeAll, expect, test } from '@jest/globals';
+    import { atEndOfTest } from '${join(import.meta.dirname, 'test-scope.ts')}';
+    const ended = [];
+    beforeAll(() => atEndOfTest(async () => ended.push('of all tests')));
+    afterEach(() => ended.push('hook'));
+    test('opens two, one of which cannot be ended', () => {
+      atEndOfTest(() => Promise.reject(new Error('it has ended before')));
+      atEndOfTest(async () => ended.push('of one test'));
+    });
+    test('finds them ended', () => expect(ended).toEqual(['hook', 'of one test']));`,
   'hook.test.ts': `import { beforeAll, test } from '@jest/globals';
     beforeAll(() => { throw new Error('the hook failed'); });
     test('its hook failed', () => {});`,
@@ -74,8 +84,14 @@ test('what fails, hangs, rejects unhandled, or has a failed hook is a failed tes
   const failed = all.filter(({ status }) => status === 'failed').map(({ title }) => title);
 
   expect(failed.toSorted()).toEqual(['differs', 'hangs', 'has a note', 'its hook failed', 'nobody handles the rejection']);
-  expect(results).toMatchObject({ numPassedTests: 2, numFailedTests: 5, numPendingTests: 1 });
+  expect(results).toMatchObject({ numPassedTests: 4, numFailedTests: 5, numPendingTests: 1 });
   expect(exitCode).toBe(1);
+});
+
+test('what a test opens is ended after it and its hooks; what is opened before all tests stays', () => {
+  const all = results.testResults.flatMap(({ assertionResults }) => assertionResults);
+
+  expect(all.find(({ title }) => title === 'finds them ended')).toMatchObject({ status: 'passed' });
 });
 
 test('the message of a failed test ends with the notes for it', () => {

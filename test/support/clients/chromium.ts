@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { noteOnFailure } from '../../../hack/jest/failure-notes.ts';
+import { atEndOfTest } from '../../../hack/jest/test-scope.ts';
 import { makeScratch, ROOT } from '../backends/backends.ts';
 import { WAIT_LIMIT_MS } from '../wait.ts';
 
@@ -14,7 +15,7 @@ import { WAIT_LIMIT_MS } from '../wait.ts';
 export type Cookies = 'third-party blocked' | 'all blocked';
 
 export interface TestBrowser {
-  /** A new tab. */
+  /** A new tab. One that a test opens is closed at the end of that test, as are those that a page opens meanwhile. */
   page(): Promise<Page>;
   close(): Promise<void>;
 }
@@ -58,6 +59,7 @@ export async function openBrowser(
     env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
   });
   context.setDefaultTimeout(WAIT_LIMIT_MS);
+  closeAtEndOfTest(context);
   const endNotes = noteOnFailure(() => lastPage(context));
   return {
     page: () => newPage(context),
@@ -68,6 +70,11 @@ export async function openBrowser(
       await rm(profile, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+/** A tab that is left open goes on asking its server for changes, and the longer a file of tests takes, the more of them do. */
+export function closeAtEndOfTest(context: BrowserContext): void {
+  context.on('page', (page) => atEndOfTest(() => page.close()));
 }
 
 const SHOWN_MAX = 2_000;

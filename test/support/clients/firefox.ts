@@ -5,7 +5,7 @@ import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.
 import { messageOf } from '../../../pkg/runtime/command-error.ts';
 import { makeScratch, ROOT } from '../backends/backends.ts';
 import { WAIT_LIMIT_MS } from '../wait.ts';
-import type { TestBrowser } from './chromium.ts';
+import { closeAtEndOfTest, type TestBrowser } from './chromium.ts';
 
 /** Firefox on this machine, or why there is none. */
 export async function findFirefox(): Promise<{ readonly program?: string; readonly missing?: string }> {
@@ -57,6 +57,7 @@ export async function openFirefox(program: string): Promise<TestBrowser> {
     env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
   });
   context.setDefaultTimeout(WAIT_LIMIT_MS);
+  closeAtEndOfTest(context);
   return {
     page: () => context.newPage(),
     close: async () => {
