@@ -31,7 +31,7 @@ export default {
   testSequencer: '<rootDir>/hack/test-sequencer.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   // A test mostly waits for back ends.
-  maxWorkers: 5,
+  maxWorkers: 4,
   // A worker keeps some of what each file imported, and its process takes two to three times this heap, beside the buffers of its
   // tests: at 1 GB, the workers and the programs that they start once took all of 24 GiB.
   workerIdleMemoryLimit: '512MB',

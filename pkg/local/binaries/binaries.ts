@@ -12,6 +12,7 @@ export type BinaryName =
   | 'valkey'
   | 'go'
   | 'chromium'
+  | 'chromium-headless-shell'
   | 'firefox'
   | 'helm'
   | 'helm3'
@@ -290,6 +291,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     advice: 'Install Go 1.26 (https://go.dev/dl), or Python 3 with pip to download it.',
   },
   chromium: browser('Chromium', 150, /(?:Chromium|Google Chrome) (\S+)/, ['chromium', 'chromium-browser', 'google-chrome']),
+  'chromium-headless-shell': browser("Chromium's headless shell", 150, /Chromium (\S+)/, ['chromium-headless-shell']),
   firefox: browser('Firefox', 140, /Mozilla Firefox (\S+)/, ['firefox-esr', 'firefox']),
   // Only the tests of the chart use these three.
   helm: helm('helm', 4, '4.3.1', '4', ([major]) => major === 4),

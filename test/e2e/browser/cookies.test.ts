@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Cookies, openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 
 /** The browser lane rests on this: what the browsers of `openBrowser` really do with cookies in a frame of another site. */
 let server: Server;
 let port: number;
-const browsers: Partial<Record<Cookies, TestBrowser>> = {};
+const BOTH = ['the headless shell', 'the whole browser'] as const;
+type Which = (typeof BOTH)[number] | 'without cookies';
+const browsers: Partial<Record<Which, TestBrowser>> = {};
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -20,7 +22,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
-  for (const cookies of ['third-party blocked', 'all blocked'] as const) browsers[cookies] = await openBrowser(cookies);
+  browsers['the headless shell'] = await openBrowser('third-party blocked');
+  browsers['the whole browser'] = await openBrowser('third-party blocked', [], { isWhole: true });
+  browsers['without cookies'] = await openBrowser('all blocked');
 });
 
 afterAll(async () => {
@@ -29,21 +33,21 @@ afterAll(async () => {
   server.close();
 });
 
-async function sentIn(cookies: Cookies, where: 'frame' | 'window'): Promise<string | null> {
-  const page = await browsers[cookies]!.page();
+async function sentIn(which: Which, where: 'frame' | 'window'): Promise<string | null> {
+  const page = await browsers[which]!.page();
   await page.goto(where === 'frame' ? `http://lms.localhost:${port}/frame` : `http://tool.localhost:${port}/set`);
   const shown = where === 'frame' ? page.frameLocator('iframe') : page;
   return shown.locator('p').textContent();
 }
 
-test('with third-party cookies blocked, a frame of another site keeps a partitioned cookie and no other', async () => {
-  expect(await sentIn('third-party blocked', 'frame')).toBe('parted=1');
+test.each(BOTH)('%s: in a frame of another site, a partitioned cookie is kept and no other', async (which) => {
+  expect(await sentIn(which, 'frame')).toBe('parted=1');
 });
 
-test('with third-party cookies blocked, a window of its own keeps both', async () => {
-  expect((await sentIn('third-party blocked', 'window'))?.split('; ').sort()).toEqual(['parted=1', 'plain=1']);
+test.each(BOTH)('%s: in a window of its own, both are kept', async (which) => {
+  expect((await sentIn(which, 'window'))?.split('; ').sort()).toEqual(['parted=1', 'plain=1']);
 });
 
 test('with all cookies blocked, no cookie is stored', async () => {
-  expect([await sentIn('all blocked', 'frame'), await sentIn('all blocked', 'window')]).toEqual(['none', 'none']);
+  expect([await sentIn('without cookies', 'frame'), await sentIn('without cookies', 'window')]).toEqual(['none', 'none']);
 });

@@ -14,7 +14,7 @@ let tenant: LmsTenant;
 let browser: TestBrowser;
 
 beforeAll(async () => {
-  [tenant, browser] = await Promise.all([lmsTenant(where), openBrowser('third-party blocked')]);
+  [tenant, browser] = await Promise.all([lmsTenant(where), openBrowser('third-party blocked', [], { isWhole: true })]);
 }, 180_000);
 
 afterAll(() => browser?.close());

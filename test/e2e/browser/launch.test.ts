@@ -12,7 +12,9 @@ let tenant: LmsTenant;
 beforeAll(async () => {
   [tenant] = await Promise.all([
     lmsTenant(where),
-    ...(['third-party blocked', 'all blocked'] as const).map(async (cookies) => (browsers[cookies] = await openBrowser(cookies))),
+    ...(['third-party blocked', 'all blocked'] as const).map(
+      async (cookies) => (browsers[cookies] = await openBrowser(cookies, [], { isWhole: true })),
+    ),
   ]);
 }, 180_000);
 

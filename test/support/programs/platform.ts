@@ -72,6 +72,8 @@ export async function deletePlatform(where: Platform): Promise<void> {
  */
 export async function startPlatform(): Promise<() => Promise<void>> {
   await resolveBrowser('chromium');
+  // Where there is none, its tests use the whole browser.
+  await resolveBrowser('chromium-headless-shell').catch(() => undefined);
   const where = await newPlatform();
   process.env[VARIABLE] = JSON.stringify(where);
   // One test alone uses Firefox. It says so where there is none.
@@ -84,7 +86,7 @@ export async function startPlatform(): Promise<() => Promise<void>> {
   return () => (stopped ??= up.then(() => deletePlatform(where)));
 }
 
-const resolveBrowser = (name: 'chromium' | 'firefox'): Promise<string> =>
+const resolveBrowser = (name: 'chromium' | 'chromium-headless-shell' | 'firefox'): Promise<string> =>
   resolveBinary(name, thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
 
 /** The file in which `startPlatform` writes how `carrel up` ended: '' or its error. */
