@@ -30,7 +30,7 @@ export default {
   reporters: ['default', '<rootDir>/hack/jest/end-of-lanes.ts'],
   testSequencer: '<rootDir>/hack/test-sequencer.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
-  // A test mostly waits for back ends.
+  // Two more than the cores that CI has: while some wait for back ends, others compute.
   maxWorkers: 4,
   // A worker keeps some of what each file imported, and its process takes two to three times this heap, beside the buffers of its
   // tests: at 1 GB, the workers and the programs that they start once took all of 24 GiB.
