@@ -56,12 +56,19 @@ test('of a long list the menu of a row, a right click and a drag are for all tha
   await page.getByText('205 items are back where they were').first().waitFor();
   await page.reload();
 
+  // The rest of the list comes when somebody has left it.
+  const { promise: isLeft, resolve: left } = Promise.withResolvers<void>();
+  await page.route(/cursor=/, async (route) => {
+    await isLeft;
+    await route.continue();
+  });
   await selectAll(page, 'file 101.txt');
   await row(page, 'file 103.txt').click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Cut' }).click();
-  // Before that the page may not be left: what is still being loaded of the list would not be cut.
-  await page.getByText('205 items cut').first().waitFor();
   await intoRoot(page);
+  await row(page, 'Long').waitFor();
+  left();
+  await page.getByText('205 items cut').first().waitFor();
   await row(page, 'Long')
     .getByRole('gridcell')
     .last()

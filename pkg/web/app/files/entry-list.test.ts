@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ApiProblem } from '../../api/problem.ts';
-import { type Entry, ofFile, stemLength } from './entry.ts';
+import { leave } from '../leaving.ts';
+import { type Entry, ofFile } from './entry.ts';
 import { EntryList } from './entry-list.ts';
 import type { ReadOptions, Source } from './sources.ts';
 
@@ -263,8 +264,8 @@ test('all rows of a list that is selected as a whole are loaded; a failure is th
   await expect(new EntryList(source).all()).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-/** A list with one more page each time, which stops when `at` pages were asked for. */
-function stoppedAt(at: number, { end }: { readonly end: boolean }): EntryList {
+/** A list without an opposite order, which is left when `at` pages were asked for. */
+function leftAt(at: number): EntryList {
   const { source } = listOf(...'abcdefgh'.split(''));
   let asked = 0;
   const list: EntryList = new EntryList({
@@ -274,17 +275,36 @@ function stoppedAt(at: number, { end }: { readonly end: boolean }): EntryList {
       if (asked === at) list.stop();
       return options.signal.aborted ? Promise.reject(options.signal.reason as Error) : source.page(options);
     },
-    ...(end ? { end: source.end } : {}),
   });
   return list;
 }
 
-test('a list that is stopped while all of it is loaded throws what stopped it', async () => {
-  await expect(stoppedAt(2, { end: true }).all()).rejects.toMatchObject({ name: 'AbortError' });
+test('an action gets all rows of a list that is left meanwhile, and then the list asks for nothing more', async () => {
+  const { source, asked } = listOf(...'abcdef'.split(''));
+  const list = new EntryList(source);
+  const all = list.all();
+  list.stop();
+  const names = (await all).map(({ name }) => name);
+  await list.reload();
+
+  expect([names.join(''), asked]).toEqual(['abcdef', ['0', '2', '4']]);
 });
 
-test('a list without an opposite order that is stopped on the way to its end ends there', async () => {
-  const list = stoppedAt(3, { end: false });
+test.each([
+  ['before', [leave, (list: EntryList) => list.stop()]],
+  ['after', [(list: EntryList) => list.stop(), leave]],
+])('a sign-out %s a list is left ends what an action loads of it', async (_when, steps) => {
+  const { source, asked } = listOf(...'abcdef'.split(''));
+  const list = new EntryList(source);
+  const all = list.all();
+  for (const step of steps) step(list);
+
+  await expect(all).rejects.toMatchObject({ name: 'AbortError' });
+  expect(asked.length).toBeLessThan(2);
+});
+
+test('a list without an opposite order that is left on the way to its end ends there', async () => {
+  const list = leftAt(3);
   await list.end();
 
   expect(shown(list)).toEqual(['a', 'b', 'c', 'd', undefined]);
@@ -313,87 +333,4 @@ test('what changes while all rows are loaded does not cut the list back, and is 
   expect([all.length, read.length, read.filter((page) => page.endsWith('changed'))]).toEqual([30, 15, []]);
   expect(asked).toEqual(['0 if changed']);
   expect(list.state.value.rows.at(0)?.name).toBe('changed with page 14');
-});
-
-/** A list of 30 in memory, in the order of its names, with pages of two whose cursor is the last name before. All is loaded. */
-async function longList(): Promise<{ list: EntryList; names: string[]; asked: string[] }> {
-  const names = Array.from({ length: 30 }, (_, index) => `${index + 10}`);
-  const asked: string[] = [];
-  const list = new EntryList({
-    key: 'long',
-    page: ({ cursor = '', known }: ReadOptions) => {
-      const behind = names.toSorted().filter((name) => name > cursor);
-      const rows = behind.slice(0, 2);
-      asked.push(`${cursor}${known === undefined ? '' : ' if changed'}`);
-      const etag = rows.join();
-      const next = behind.length > 2 ? (rows.at(-1) ?? null) : null;
-      return Promise.resolve(known === etag ? undefined : { body: { rows: rows.map(file), next }, etag });
-    },
-  });
-  await list.all();
-  asked.length = 0;
-  return { list, names, asked };
-}
-
-test('a long list that others change stays loaded: what is seen is read again, and the rest as it is looked at', async () => {
-  const { list, names, asked } = await longList();
-  names.push('251', '252');
-  names.splice(names.indexOf('30'), 1);
-  await list.refresh(16, 17);
-  const first = [shown(list), asked.splice(0)];
-  await list.refresh(22, 23);
-
-  const all = Array.from({ length: 30 }, (_, index) => `${index + 10}`);
-  const withNew = [...all.slice(0, 16), '251', '252', ...all.slice(16)];
-  // What is seen has moved to the next page.
-  expect(first[1]).toEqual([' if changed', '25 if changed', '252']);
-  expect(first[0]).toEqual(withNew);
-  expect(shown(list)).toEqual(withNew.filter((name) => name !== '30'));
-});
-
-test('a row that comes into a full page moves the next ones on; one that leaves takes none along', async () => {
-  const { list, names } = await longList();
-  names.push('241');
-  await list.refresh(14, 15);
-  const longer = shown(list);
-  names.splice(names.indexOf('241'), 1);
-  names.splice(names.indexOf('25'), 1);
-  await list.refresh(14, 15);
-  const shorter = shown(list);
-  await list.all();
-
-  const all = Array.from({ length: 30 }, (_, index) => `${index + 10}`);
-  expect(longer).toEqual([...all.slice(0, 15), '241', ...all.slice(15)]);
-  expect(shorter).toEqual(all.filter((name) => name !== '25'));
-  expect(shown(list)).toEqual(shorter);
-});
-
-test('what was taken out of a long list here stays out, wherever it was', async () => {
-  const { list, names } = await longList();
-  list.see(2, 3);
-  const end = list.leave(new Set(['11', '29', '38']));
-  for (const name of ['11', '29']) names.splice(names.indexOf(name), 1);
-  await list.refresh(2, 3);
-  end();
-  await list.reload();
-
-  // The server has kept 38.
-  expect(shown(list)).toEqual([...names]);
-});
-
-test('a long list of which something was taken out of more than ten pages begins anew with ten', async () => {
-  const { list, names } = await longList();
-  const end = list.leave(new Set(names.filter((_, index) => index % 2 === 1)));
-  end();
-  await list.reload();
-  const again = shown(list);
-  await list.all();
-
-  expect([again, shown(list)]).toEqual([[...names.slice(0, 20), undefined], names]);
-});
-
-test('renaming selects the name without its ending, of a folder all of it', () => {
-  expect([stemLength(file('essay.pdf')), stemLength(file('.profile')), stemLength({ ...file('v1.2'), type: 'folder' })]).toEqual([
-    5, 8, 4,
-  ]);
 });

@@ -6,6 +6,7 @@ import { LazyRows } from '../../design/grid/lazy-rows.ts';
 import { type Entry, idOf } from './entry.ts';
 import { type KnownPage, rowsOf, withPageRead } from './known-pages.ts';
 import { leavingFrom, leavingNow } from './leaving-entries.ts';
+import { untilSignOut } from './running.ts';
 import type { Source } from './sources.ts';
 
 export interface ListState {
@@ -39,6 +40,7 @@ export class EntryList {
   readonly state: Observed<ListState>;
   readonly #source: Source;
   readonly #abort = new AbortController();
+  readonly #untilSignOut = untilSignOut();
   #pages: readonly KnownPage[] = [];
   /** Undefined: nobody has asked for the end, or the pages are the whole list. */
   #end: KnownEnd | undefined;
@@ -53,6 +55,8 @@ export class EntryList {
   #leaving: ReadonlySet<string> = new Set();
   /** All rows, while they are being loaded. */
   #all: Promise<readonly Entry[]> | undefined;
+  /** An action waits for them. */
+  #isForAction = false;
   /** The reload that waits for them. */
   #due: Promise<void> | undefined;
 
@@ -61,8 +65,15 @@ export class EntryList {
     this.state = new Observed<ListState>({ rows: LazyRows.empty(idOf), isLoading: true, problem: undefined });
   }
 
+  /**
+   * Ends the requests of a list that nobody looks at any more. An action that is for all rows still gets them, unless the person
+   * signs out.
+   */
   stop(): void {
-    this.#abort.abort();
+    const abort = (): void => this.#abort.abort();
+    if (!this.#all || !this.#isForAction || this.#untilSignOut.aborted) return abort();
+    this.#all.then(abort, abort);
+    this.#untilSignOut.addEventListener('abort', abort, { signal: this.#abort.signal });
   }
 
   /** Loads the next page of the beginning; resolves when it is there. */
@@ -85,7 +96,7 @@ export class EntryList {
     const { end } = this.#source;
     if (!end) {
       // The list itself shows what went wrong.
-      await this.all().catch(() => undefined);
+      await this.#whole().catch(() => undefined);
       return;
     }
     await this.#once(async (signal) => {
@@ -96,9 +107,10 @@ export class EntryList {
     });
   }
 
-  /** Loads all that is missing, and returns all rows. Throws what went wrong, and what `stop` aborted. */
+  /** Loads all that is missing for an action, and returns all rows. Throws what went wrong, and AbortError after a sign-out. */
   all(): Promise<readonly Entry[]> {
-    return (this.#all ??= this.#loadAll().finally(() => (this.#all = undefined)));
+    this.#isForAction = true;
+    return this.#whole();
   }
 
   /** Says which rows are on the screen: a long list is brought up to date there. */
@@ -138,6 +150,13 @@ export class EntryList {
     const end = leavingNow(this.#location, new Set(shown));
     this.change((rows) => rows.without(ids));
     return end;
+  }
+
+  #whole(): Promise<readonly Entry[]> {
+    return (this.#all ??= this.#loadAll().finally(() => {
+      this.#all = undefined;
+      this.#isForAction = false;
+    }));
   }
 
   async #loadAll(): Promise<readonly Entry[]> {

@@ -18,10 +18,13 @@ onLeave(() => {
   running.set(undefined);
 });
 
+/** Returns the signal that is aborted when the person signs out. */
+export const untilSignOut = (): AbortSignal => stay.signal;
+
 /** Shows it, and returns the signal that ends it. */
 export function begin(work: Work, label: string): AbortSignal {
   running.set({ work, label });
-  return stay.signal;
+  return untilSignOut();
 }
 
 export function end(work: Work): void {
