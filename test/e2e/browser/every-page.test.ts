@@ -91,9 +91,13 @@ test.each([...ROUTES, '/account'])(`%s ${CHECKED}`, async (path) => {
   expect(await shown.findings()).toEqual([]);
 });
 
-test(`the API reference with an operation ${CHECKED.replace('%%', '%')}`, async () => {
-  await openSignedIn('/api/v1/reference#createFolder');
-  await shown.page.locator('details#createFolder').getByText('Requests are sent as').waitFor();
+test(`the API reference with a request and its reply ${CHECKED.replace('%%', '%')}`, async () => {
+  await openSignedIn('/api/v1/reference#createShare');
+  const create = shown.page.locator('details#createShare');
+  await create.getByText('Requests are sent as').waitFor();
+  await create.getByLabel('id (path, required)').fill('no-file');
+  await create.getByRole('button', { name: 'Send POST' }).click();
+  await create.getByRole('region', { name: 'Body of the reply' }).getByText('validation_failed').waitFor();
   await shown.settled();
 
   expect(await shown.findings()).toEqual([]);

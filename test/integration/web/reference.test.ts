@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 
@@ -178,17 +177,3 @@ test('an operation opens, is filled in and is sent by the keyboard alone', async
 
   await answered(list, '200');
 });
-
-test.each(['light', 'dark'] as const)(
-  'axe finds nothing on the page with an open operation, in %s colours',
-  async (colorScheme) => {
-    const { page } = await signedIn('#createShare');
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const create = operation(page, 'createShare');
-    await create.getByLabel('id (path, required)').fill('no-file');
-    await create.getByRole('button', { name: 'Send POST' }).click();
-    await answered(create, '400');
-
-    expect(await axeFindings(page)).toEqual([]);
-  },
-);
