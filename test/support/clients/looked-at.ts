@@ -7,16 +7,24 @@ const WIDE = { width: 1280, height: 800 };
 /** What lasts no longer than this is no motion. */
 const BLINK_MS = 50;
 
-/** Notes each animation and transition that lasts longer than a blink. Runs before the scripts of the page. */
+/**
+ * Notes each animation and transition that lasts longer than a blink: when it starts, because some never end, and when it ends,
+ * because on a busy page its start may be reported only once it is over. Runs before the scripts of the page.
+ */
 const WATCH_MOTION = `(() => {
   window.movedLong = new Set();
-  const note = () => {
+  const note = (name, lastsMs) => {
+    if (lastsMs > ${BLINK_MS}) movedLong.add(name);
+  };
+  const noteRunning = () => {
     for (const animation of document.getAnimations()) {
-      const lasts = animation.effect?.getComputedTiming().activeDuration ?? 0;
-      if (lasts > ${BLINK_MS}) movedLong.add(animation.animationName ?? animation.transitionProperty ?? 'a script’s animation');
+      const name = animation.animationName ?? animation.transitionProperty ?? 'a script’s animation';
+      note(name, animation.effect?.getComputedTiming().activeDuration ?? 0);
     }
   };
-  for (const type of ['animationstart', 'transitionrun']) addEventListener(type, note, true);
+  const noteEnded = (event) => note(event.animationName ?? event.propertyName, event.elapsedTime * 1000);
+  for (const type of ['animationstart', 'transitionrun']) addEventListener(type, noteRunning, true);
+  for (const type of ['animationend', 'transitionend']) addEventListener(type, noteEnded, true);
 })()`;
 
 /** What stands for something that loads. The gallery shows these for their own sake. */
