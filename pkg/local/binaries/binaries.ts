@@ -125,7 +125,7 @@ const helm = (module: 'helm' | 'helm3', major: number, version: string, wanted: 
       module,
       main: `helm.sh/helm/v${major}/cmd/helm`,
       ldflags: `-X helm.sh/helm/v${major}/internal/version.version=v${version}`,
-      about: 'about two minutes',
+      about: 'half a minute',
     },
   ],
   advice: `Install Helm ${wanted} (https://helm.sh/docs/intro/install), or Go 1.26 (https://go.dev/dl) to build it.`,
@@ -294,7 +294,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
   'chromium-headless-shell': browser("Chromium's headless shell", 150, /Chromium (\S+)/, ['chromium-headless-shell']),
   firefox: browser('Firefox', 140, /Mozilla Firefox (\S+)/, ['firefox-esr', 'firefox']),
   // Only the tests of the chart use these three.
-  helm: helm('helm', 4, '4.3.1', '4', ([major]) => major === 4),
+  helm: helm('helm', 4, '4.2.4', '4', ([major]) => major === 4),
   helm3: helm('helm3', 3, '3.18.6', '3.18', sameMinor(3, 18)),
   kubeconform: {
     version: KUBECONFORM,
@@ -329,14 +329,14 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     accepts: atLeast(0),
     wanted: 'of hack/binaries/kstatus',
     asks: { args: [], pattern: /^(.*)$/ },
-    sources: [{ by: 'go', module: 'kstatus', main: '.', about: 'half a minute' }],
+    sources: [{ by: 'go', module: 'kstatus', main: '.', about: 'some seconds' }],
     advice: BUILT_BY_GO,
   },
   // Only the one-node cluster uses these.
-  'kube-scheduler': kubernetes('kube-scheduler', 'about a minute'),
-  kubelet: kubernetes('kubelet', 'about two minutes'),
-  'kube-proxy': kubernetes('kube-proxy', 'half a minute'),
-  containerd: containerd('containerd', 'about two minutes'),
+  'kube-scheduler': kubernetes('kube-scheduler', 'some seconds'),
+  kubelet: kubernetes('kubelet', 'half a minute'),
+  'kube-proxy': kubernetes('kube-proxy', 'some seconds'),
+  containerd: containerd('containerd', 'about a minute'),
   'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2', 'some seconds'),
   ctr: containerd('ctr', 'some seconds'),
   runc: {
@@ -366,7 +366,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     accepts: atLeast(1, 12),
     wanted: 'of hack/binaries/coredns',
     asks: { args: ['-version'], pattern: /CoreDNS-(\S+)/ },
-    sources: [{ by: 'go', module: 'coredns', main: '.', about: 'about a minute' }],
+    sources: [{ by: 'go', module: 'coredns', main: '.', about: 'half a minute' }],
     advice: BUILT_BY_GO,
   },
   nft: {

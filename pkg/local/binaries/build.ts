@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { SourceUnavailable } from './source-unavailable.ts';
 import { lastLine, run } from './run.ts';
 
@@ -8,12 +7,11 @@ import { lastLine, run } from './run.ts';
  */
 const BUILD_LIMIT_MS = 40 * 60_000;
 
-/** The modules whose programs run as long as the platform does. Those of the others serve tests, for seconds at a time. */
-const LONG_RUNNING: ReadonlySet<string> = new Set(['kubernetes', 'etcd', 'versitygw']);
-/** Nobody debugs these programs: `-s -w` drops the symbols, so the compiler need not write any. */
-const WITHOUT_SYMBOLS = '-dwarf=false';
-/** Saves a quarter of the CPU of a build, and makes the program slower. */
-const WITHOUT_INLINING = '-l';
+/**
+ * The same for every program, so that what two of them import is compiled once. The linker drops the symbols (`-s -w`), so the
+ * compiler need not write any.
+ */
+const COMPILED = '-gcflags=all=-dwarf=false';
 
 /**
  * Builds `main` of the Go module in the folder `module` into the file `into`: static, without paths of this machine. It builds
@@ -28,8 +26,7 @@ export async function buildWithGo(options: {
   env: NodeJS.ProcessEnv;
   onLine: (line: string) => void;
 }): Promise<void> {
-  const compiled = LONG_RUNNING.has(basename(options.module)) ? WITHOUT_SYMBOLS : `${WITHOUT_SYMBOLS} ${WITHOUT_INLINING}`;
-  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-v', `-gcflags=all=${compiled}`];
+  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-v', COMPILED];
   const linked = `-ldflags=-s -w ${options.ldflags}`;
   const { code, output } = await run(options.compiler, ['build', ...flags, linked, '-o', options.into, options.main], {
     cwd: options.module,
