@@ -99,24 +99,30 @@ test('a list of which more than ten pages are loaded keeps its place and its foc
 
 test('what is scrolled to while a look for changes runs is loaded after it, without another scroll', async () => {
   const { asked, answer } = answersOf(namesOf(1_000));
-  const held: (() => void)[] = [];
+  const held = new Map<string, () => void>();
   let isHolding = false;
   const page = await openFiles(async (route) => {
-    if (isHolding) await new Promise<void>((resume) => held.push(resume));
+    const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? '';
+    if (isHolding) await new Promise<void>((resume) => held.set(cursor, resume));
+    held.delete(cursor);
     await answer(route);
   });
-  const holding = (count: number) => waitFor(`${count} requests that wait`, async () => held.length === count);
+  const isHeld = (cursor: string): Promise<boolean> =>
+    waitFor(`the request behind "${cursor}"`, () => {
+      // Every few seconds the page looks for changes by itself, and one request waits for the other.
+      for (const [other, resume] of held) if (other !== cursor) resume();
+      return held.has(cursor);
+    });
   isHolding = true;
   await scrollToEnd(page);
-  await holding(1);
+  await isHeld('file 1199.txt');
   // A look for changes waits behind the second page.
   await look(page);
-  held[0]?.();
-  await holding(2);
+  await isHeld('');
   await scrollToEnd(page);
   await row(page, 'file 1399').waitFor();
   isHolding = false;
-  held[1]?.();
+  held.get('')?.();
   await waitFor('the third page', async () => asked.includes('file 1399.txt'));
 
   expect(new Set(asked)).toEqual(new Set(['', 'file 1199.txt', 'file 1399.txt']));
