@@ -9,6 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { compileCacheFolder } from '../pkg/runtime/compile-cache.ts';
+import { takeBatchPolicy } from './batch-policy.ts';
 import { failedTests, type TestFileResult } from './failed-tests.ts';
 import { TestRun } from './test-run.ts';
 
@@ -47,6 +48,7 @@ for (const left of TestRun.abandoned(root)) {
   const ended = await left.end();
   if (ended > 0) say(`ended ${ended} processes that a killed run of the tests had left`);
 }
+takeBatchPolicy();
 const run = TestRun.begin(root, { inMemory: true });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt(signal));
 const parent = process.ppid;
