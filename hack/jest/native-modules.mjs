@@ -37,6 +37,9 @@ export default async function runFile(globalConfig, config, environment, runtime
     if (name === 'test_fn_failure') await addNotes(error);
     if (name === 'test_done') await endTest();
   };
+  // Jest looks for source maps in each stack trace, and Playwright takes one for each of its calls. There is nothing to look for:
+  // Node strips types without moving anything.
+  Error.prepareStackTrace = undefined;
   const loader = new Proxy(runtime, { get: (target, key) => loading[key] ?? bound(target, key) });
   const result = await circus.default(globalConfig, config, environment, loader, path, send);
   // A worker is ended by a signal: what it compiled would be lost.
