@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { drop, type FilesPage, sendAtMost } from '../../support/clients/files-page.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { rowOf, says, SENDING, sendingOf, stateOf } from '../../support/clients/upload-rows.ts';
 import type { DemoTenant } from '../../support/programs/demo-tenant.ts';
 import { platform } from '../../support/programs/platform.ts';
@@ -135,7 +135,10 @@ test('a screen reader hears the end in few sentences, and the panel has no axe f
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
   `);
-  expect(await findingsInLightAndDark(page)).toEqual([]);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    expect(await axeFindings(page)).toEqual([]);
+  }
 
   await panel.getByRole('button', { name: 'Keep both', exact: true }).click();
   await panel.getByText('4 files uploaded').waitFor();

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { fits } from '../../support/clients/fits.ts';
 import { launched } from '../../support/lms/launched.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { waitFor } from '../../support/wait.ts';
-import { openSignedIn } from './app-pages.ts';
+import { NARROW, openSignedIn } from './app-pages.ts';
 
 const { tenant, at } = lmsSuite();
 let browser: TestBrowser;
@@ -136,4 +138,32 @@ test('a group that does not exist is said to be gone, and nobody but administrat
   await theirs.getByText('No groups yet').waitFor();
 
   expect(await theirs.getByRole('button', { name: 'Add group' }).count()).toBe(0);
+});
+
+test.each([
+  ['the groups', async () => '/admin/groups'],
+  [
+    'a group',
+    async () => {
+      const { api, user } = await tenant.user();
+      const { body: group } = await tenant.admin.post('/groups', { name: `Group of ${user.username}` });
+      await tenant.admin.put(`/groups/${group.id}/members/${user.id}`);
+      const { body: folder } = await api.post('/folders', { name: 'Reading list' });
+      await api.post(`/folders/${folder.id}/permissions`, { group_id: group.id, permission_level: 'read' });
+      return `/admin/groups/${group.id}`;
+    },
+  ],
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, pathOf) => {
+  const page = await administrator(await pathOf());
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('main').locator('.c-skeleton').first().waitFor({ state: 'detached' });
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+  await page.setViewportSize(NARROW);
+  await fits(page);
+
+  expect(found).toEqual([]);
 });

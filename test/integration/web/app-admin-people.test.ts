@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
@@ -174,7 +174,10 @@ test('axe finds nothing on a person and their dialogs in light and dark, and at 
   await page.getByText('of 10 GB').first().waitFor();
   const found: string[] = [];
   const look = async (): Promise<void> => {
-    found.push(...(await findingsInLightAndDark(page)));
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      found.push(...(await axeFindings(page)));
+    }
   };
   await look();
   await page.setViewportSize(NARROW);

@@ -6,9 +6,9 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { syncLinkPolicy } from '../../../pkg/settings/managed-settings.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
 
@@ -134,7 +134,11 @@ test('the page says in German what it says in English', async () => {
 test('axe finds nothing on the opened settings in light and dark, and at 400 % zoom nothing is cut off', async () => {
   const page = await administrator();
   await page.evaluate(`document.querySelectorAll('.tenant-change').forEach((one) => { one.open = true; })`);
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   await fits(page);
 

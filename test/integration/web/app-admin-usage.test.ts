@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
+import { fits } from '../../support/clients/fits.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
-import { openSignedIn } from './app-pages.ts';
+import { NARROW, openSignedIn } from './app-pages.ts';
 
 let tenant: TestTenant;
 let browser: TestBrowser;
@@ -56,4 +58,18 @@ test('an administrator sees who stores what, of which type and since when, as pl
   ]);
   expect([own, text]).toEqual([`${user.username}3.93 kB98%`, 'Text1 kB1 file']);
   expect(month).toMatch(/3\.93 kB$/);
+});
+
+test('axe finds nothing on the usage in light and dark, and at 400 % zoom nothing is cut off', async () => {
+  const page = await administrator();
+  await page.getByRole('table', { name: 'Who stores most' }).waitFor();
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
+  await page.setViewportSize(NARROW);
+  await fits(page);
+
+  expect(found).toEqual([]);
 });

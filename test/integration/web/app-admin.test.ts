@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn, openSignedOut, signIn } from './app-pages.ts';
@@ -211,12 +210,18 @@ test('the form of a schedule says that one’s tags could not be loaded, rather 
 
 test.each([
   ['the welcome', '/welcome'],
+  ['the people', '/admin/people'],
   ['the LMSs', '/admin/lms'],
+  ['the rules for links', '/admin/links'],
 ])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, path) => {
   const page = await administrator(path);
   await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
   await page.getByRole('main').locator('.c-skeleton').waitFor({ state: 'detached' });
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   await fits(page);
 

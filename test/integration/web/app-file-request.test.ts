@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { makeScratch } from '../../support/backends/backends.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { drop, sendAtMost } from '../../support/clients/files-page.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
@@ -348,7 +348,10 @@ test('axe finds nothing in light and dark before and after files are sent, and a
   await page.getByLabel('Your name').fill('Grace');
   const found: string[] = [];
   const look = async (): Promise<void> => {
-    found.push(...(await findingsInLightAndDark(page)));
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      found.push(...(await axeFindings(page)));
+    }
   };
   await look();
   await choose(page, file(`${'very long '.repeat(20)}.txt`), file('too-long-for-the-row.txt'));

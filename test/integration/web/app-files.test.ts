@@ -3,7 +3,6 @@ import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { isTypedInto } from './app-pages.ts';
@@ -363,17 +362,23 @@ const NARROW = { width: 320, height: 640 };
 test.each([
   ['a list with something selected', '/', async (page: Page) => select(page, 'a.txt')],
   ['the pictures', '/', async (page: Page) => page.getByRole('button', { name: 'Pictures', exact: true }).click()],
+  ['the menu of a file', '/', async (page: Page) => row(page, 'a.txt').getByRole('button', { name: 'Actions of a.txt' }).click()],
   ['the files of the trash', '/trash', async (page: Page) => page.getByText('The trash is empty').waitFor()],
   ['what others share', '/shared', async (page: Page) => page.getByText('Nobody has shared').waitFor()],
   ['recent files', '/recent', async (page: Page) => row(page, 'a.txt').waitFor()],
   ['a search', '/search?q=txt', async (page: Page) => row(page, 'a.txt').waitFor()],
+  ['the components', '/design', async (page: Page) => page.getByRole('heading', { name: 'Components' }).waitFor()],
 ])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, path, reach) => {
   const person = await tenant.user();
   await add(person, ['Folder/inside.txt', 'a.txt', 'A name that is so long that no phone can show it whole in one line.pdf']);
   const page = await pageOf(person, path);
   await reach(page);
 
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   // A phone has other columns, which come a moment later.
   await fits(page);

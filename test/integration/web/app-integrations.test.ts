@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { INSTRUCTOR, LEARNER, LTI } from '../../../pkg/local/demo/lms/claims.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
 import { SETTINGS } from '../../support/clients/grading.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { rosterCourse, type RosterCourse } from '../../support/clients/rosters.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { launched } from '../../support/lms/launched.ts';
@@ -316,9 +316,36 @@ interface Box {
   readonly clientWidth: number;
 }
 
-test.each<[string, (page: Page) => Promise<unknown>]>([
+const nothing = (): Promise<void> => Promise.resolve();
+const open =
+  (name: string | RegExp) =>
+  (page: Page): Promise<void> =>
+    page.getByRole('main').getByRole('link', { name }).first().click();
+
+test.each<[string, string, (page: Page) => Promise<unknown>]>([
+  ['the webhooks', '/admin/webhooks', nothing],
+  ['the form of a webhook', '/admin/webhooks', (page) => page.getByRole('button', { name: 'Add webhook' }).click()],
+  [
+    'a delivery',
+    '/admin/webhooks',
+    async (page) => {
+      await page.getByRole('listitem').filter({ hasText: 'Pager' }).getByRole('link').click();
+      await page.getByRole('button', { name: 'file.deleted' }).first().click();
+      await page.getByRole('dialog').getByRole('region', { name: 'What is sent' }).waitFor();
+    },
+  ],
+  ['the schedules', '/admin/schedules', nothing],
+  [
+    'the form of a schedule',
+    '/admin/schedules',
+    async (page) => {
+      await page.getByRole('button', { name: 'Add schedule' }).click();
+      await page.getByRole('heading', { name: 'The next runs' }).waitFor();
+    },
+  ],
   [
     'the form of a schedule that changes files, with what is missing',
+    '/admin/schedules',
     async (page) => {
       await page.getByRole('button', { name: 'Add schedule' }).click();
       await page.getByLabel('What it does').selectOption('Change many files');
@@ -328,19 +355,27 @@ test.each<[string, (page: Page) => Promise<unknown>]>([
   ],
   [
     'a schedule',
+    '/admin/schedules',
     async (page) => {
       await page.getByRole('link', { name: 'Counts' }).click();
       await page.getByRole('heading', { name: 'The next runs' }).waitFor();
       await page.getByText('It has not run yet.').waitFor();
     },
   ],
-])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, reach) => {
-  const page = await administrator('/admin/schedules');
+  ['an LMS', '/admin/lms', (page) => page.getByRole('heading', { level: 2 }).getByRole('link').first().click()],
+  ['the courses', '/courses', nothing],
+  ['a course', '/courses', open(/./)],
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, path, reach) => {
+  const page = await administrator(path);
   await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
   await page.getByRole('main').locator('.c-skeleton').first().waitFor({ state: 'detached' });
   await reach(page);
   await page.getByRole('main').locator('.c-skeleton').first().waitFor({ state: 'detached' });
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   await fits(page);
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
 import { syncHelpers } from '../../../pkg/helper-services/managed-helpers.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { zipBytes } from '../../support/data/zip-bytes.ts';
 import { whileHeld } from '../../support/fakes/held-changes.ts';
 import { startHelper, type TestHelper } from '../../support/fakes/helpers/helper.ts';
@@ -284,6 +284,7 @@ test('a language that is chosen as soon as the languages are shown stays chosen'
 
 test.each([
   ['no jobs', async (page: Page) => page.getByText('What takes a while appears here').waitFor(), false],
+  ['a list of jobs', async (page: Page) => page.getByRole('link', { name: 'Unpack an archive' }).first().waitFor(), true],
   [
     'a job with failed items',
     async (page: Page) => {
@@ -304,7 +305,11 @@ test.each([
   const page = await pageOf(person, '/jobs');
   await reach(page);
 
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   await fits(page);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { FrameLocator, Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { textPdf } from '../../support/data/pdfs.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -110,7 +110,11 @@ test('axe finds nothing on the field, and nothing of it is cut off at 400 % zoom
   await field(page).fill('mitochondria');
   await hitAt(page, '1 of 2', 17);
   const frame = page.frames().find((each) => each.url().endsWith('/preview-frame'));
-  const found = await findingsInLightAndDark(page, frame ? [frame] : []);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    if (frame) found.push(...(await axeFindings(frame)));
+  }
   await page.setViewportSize(NARROW);
   const edges = await waitFor('a narrow frame', () =>
     frame?.evaluate<number[] | false>(`innerWidth <= 320 && ['.pdf-find', '.pdf-tools'].flatMap((of) => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { DOWNLOAD_LINK_SECONDS } from '../../../pkg/api/lifetimes.ts';
 import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { film } from '../../support/clients/film.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { wav } from '../../support/data/small-media.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -53,7 +53,11 @@ test('a film is shown in its proportions, and plays', async () => {
 test('axe finds nothing on a film in light and dark', async () => {
   const { page } = await opened('film.webm', 'video/webm', await film(browser));
   await waitFor('the film', () => page.evaluate(`document.querySelector('dialog video')?.videoWidth === 320`));
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
 
   expect(found).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { greyPng, wav } from '../../support/data/small-media.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -346,13 +346,18 @@ test('a file that one may not see says so in place of its content', async () => 
 test.each([
   ['a picture', png('a.png', 3000, 2000), (page: Page) => preview(page).getByRole('img', { name: 'a.png' })],
   ['a text', text('a.txt', `first\n${'word '.repeat(400)}`), (page: Page) => preview(page).getByText('first')],
+  ['a recording', { name: 'a.wav', type: 'audio/wav', file: wav(3) }, (page: Page) => preview(page).locator('audio')],
   ['a card', text('a.bin', '', 'application/x-unknown'), (page: Page) => preview(page).getByText('This file is empty.')],
 ])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, file, shown) => {
   const { page } = await personWith(file, text('z.txt', 'z'));
   await open(page, file.name);
   await shown(page).waitFor();
 
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   await waitFor('nothing to be cut off', () =>
     page.evaluate(`(stage => stage.scrollWidth <= stage.clientWidth)(document.querySelector('.preview-stage'))`),

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { NARROW, titled } from './app-pages.ts';
@@ -378,7 +378,10 @@ test('axe finds nothing on any of the pages in light and dark, and at 400 % zoom
   for (const [url, button] of pages) {
     const { page } = await open(url);
     await page.getByRole('button', { name: button }).waitFor();
-    found.push(...(await findingsInLightAndDark(page)));
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      found.push(...(await axeFindings(page)));
+    }
     await page.setViewportSize(NARROW);
     await fits(page);
   }

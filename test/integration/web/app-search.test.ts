@@ -3,7 +3,6 @@ import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { platformTenant, workerSuite } from '../../support/suites/worker-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { NARROW } from './app-pages.ts';
@@ -217,7 +216,11 @@ test.each([
     const page = await pageOf(browser, tenant, person, path);
     await reach(page);
 
-    const found = await findingsInLightAndDark(page);
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      found.push(...(await axeFindings(page)));
+    }
     await page.setViewportSize(NARROW);
     await fits(page);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
 import { fits } from '../../support/clients/fits.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn, openSignedOut, signIn, titled } from './app-pages.ts';
@@ -318,10 +318,28 @@ test('what somebody has typed stays when they choose another language', async ()
   expect(typed).toBe('ada@example.org');
 });
 
-test('axe finds nothing on an address that no page has in light and dark, and at 400 % zoom nothing is cut off', async () => {
-  const page = await signedIn('/files/a/b/c');
+test.each([
+  ['the sign-in', async () => stranger()],
+  ['the reset of a password', async () => stranger('/reset#token')],
+  ['an address that no page has', async () => signedIn('/files/a/b/c')],
+  ['the files', async () => signedIn()],
+  [
+    'the list of shortcuts',
+    async () => {
+      const page = await signedIn();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+      return page;
+    },
+  ],
+])('axe finds nothing on %s in light and dark, and at 400 %% zoom nothing is cut off', async (_what, reach) => {
+  const page = await reach();
   await page.locator('h1').first().waitFor({ state: 'attached' });
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   await fits(page);
 

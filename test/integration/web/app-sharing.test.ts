@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { axeFindings } from '../../support/clients/axe.ts';
 import { openBrowser, type TestBrowser } from '../../support/clients/chromium.ts';
-import { findingsInLightAndDark } from '../../support/clients/looks.ts';
 import { startTenant, type TestTenant } from '../../support/programs/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { NARROW, openSignedIn } from './app-pages.ts';
@@ -388,7 +388,11 @@ test('axe finds nothing on the dialog in light and dark, and at 400 % zoom nothi
   await dialog.getByRole('button', { name: 'New link' }).click();
   await dialog.getByRole('checkbox', { name: 'Ask for a password' }).check();
 
-  const found = await findingsInLightAndDark(page);
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    found.push(...(await axeFindings(page)));
+  }
   await page.setViewportSize(NARROW);
   await waitFor('nothing to be cut off', () => page.evaluate(IS_WHOLE));
   expect(found).toEqual([]);

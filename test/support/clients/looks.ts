@@ -20,16 +20,9 @@ type Media = Parameters<Page['emulateMedia']>[0];
 const PLAIN: Media = { colorScheme: 'light', contrast: 'no-preference', forcedColors: 'none', reducedMotion: 'reduce' };
 
 /** Returns what axe finds in a tab and its frames, in light, dark and high contrast, and with colours that the system forces. */
-export const findingsInEachLook = (page: Page, shown: readonly (Page | Frame)[]): Promise<string[]> =>
-  findingsIn(LOOKS, page, shown);
-
-/** Returns what axe finds in light and in dark. */
-export const findingsInLightAndDark = (page: Page, shown: readonly (Page | Frame)[] = [page]): Promise<string[]> =>
-  findingsIn(LOOKS.slice(0, 2), page, shown);
-
-async function findingsIn(looks: typeof LOOKS, page: Page, shown: readonly (Page | Frame)[]): Promise<string[]> {
+export async function findingsInEachLook(page: Page, shown: readonly (Page | Frame)[]): Promise<string[]> {
   const found: string[] = [];
-  for (const { name, media, rules } of looks) {
+  for (const { name, media, rules } of LOOKS) {
     await page.emulateMedia({ ...PLAIN, ...media });
     for (const one of shown) found.push(...(await axeFindings(one, rules)).map((finding) => `${name}: ${finding}`));
   }
